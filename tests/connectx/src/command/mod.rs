@@ -1,0 +1,3 @@
+//! The command interface.
+
+pub mod refusal;

@@ -17,6 +17,9 @@ impl Field {
     }
 
     /// The field `inner` of the structure that lies at this field.
+    ///
+    /// # Panics
+    /// If `inner` ends behind this field.
     #[must_use]
     pub const fn then(self, inner: Self) -> Self {
         assert!(inner.offset + inner.width <= self.width, "the inner field ends behind the outer one");
@@ -36,6 +39,9 @@ impl Field {
     }
 
     /// The bytes of a field that begins and ends on byte boundaries.
+    ///
+    /// # Panics
+    /// If it does not.
     #[must_use]
     pub const fn bytes(self) -> core::ops::Range<usize> {
         assert!(self.offset % 8 == 0 && self.width % 8 == 0, "the field does not lie on byte boundaries");
@@ -49,6 +55,9 @@ impl Field {
     }
 
     /// Reads the field, at most 64 bits wide; bytes behind the end of `buffer` count as zero.
+    ///
+    /// # Panics
+    /// If the field is wider.
     #[must_use]
     #[inline]
     pub fn get(self, buffer: &[u8]) -> u64 {

@@ -1,2 +1,0 @@
-//! todo
-fn main() {}

@@ -1,0 +1,55 @@
+//! `uverbs anchor create`: an anchor for as long as the command runs.
+
+use uverbs::{Device, SteeringAnchor};
+
+use crate::cli::CreateArguments;
+use crate::event::{self, Event};
+use crate::failure::{Failure, While};
+use crate::interrupt::Interrupt;
+use crate::output::Output;
+use crate::table::Table;
+
+pub(crate) fn run(arguments: &CreateArguments, output: &mut Output) -> Result<(), Failure> {
+    let CreateArguments { target, table_type, priority, hold } = arguments;
+    let name = &target.device;
+    let while_creating = || format!("cannot create a {table_type} anchor of priority {priority} on {name}");
+    let context = Device::by_name(name).and_then(|device| device.open()).while_doing(while_creating)?;
+    let interrupt = if *hold { Some(Interrupt::block()?) } else { None };
+    let anchor = SteeringAnchor::create(&context, *table_type, *priority).while_doing(while_creating)?;
+
+    let created = event::Anchor {
+        device: name.clone(),
+        table_type: table_type.to_string(),
+        priority: priority.get(),
+        flow_table_id: anchor.id().get(),
+    };
+    if output.is_json() {
+        output.json(&Event::Anchor(created.clone()))?;
+    } else {
+        output.text(text(&created))?;
+    }
+    if let Some(interrupt) = &interrupt {
+        if output.is_json() { output.json(&Event::Ready)? } else { output.text("ready\n")? }
+        interrupt.wait()?;
+    }
+    anchor
+        .destroy()
+        .map_err(|refused| refused.into_parts().1)
+        .while_doing(|| format!("cannot destroy the {table_type} anchor of priority {priority} on {name}"))?;
+    match (hold, output.is_json()) {
+        (true, true) => output.json(&Event::Destroyed(created))?,
+        (true, false) => output.text("destroyed\n")?,
+        (false, true) => {}
+        (false, false) => output.text("destroyed again: an anchor lives as long as its process, see --hold\n")?,
+    }
+    Ok(())
+}
+
+fn text(anchor: &event::Anchor) -> String {
+    let mut fields = Table::new(2);
+    fields.row(["device".to_owned(), anchor.device.clone()]);
+    fields.row(["type".to_owned(), anchor.table_type.clone()]);
+    fields.row(["priority".to_owned(), anchor.priority.to_string()]);
+    fields.row(["flow table id".to_owned(), format!("{0:#x} ({0})", anchor.flow_table_id)]);
+    format!("steering anchor\n{fields}")
+}

@@ -1,0 +1,4 @@
+//! `uverbs anchor`: steering anchors.
+
+pub(crate) mod create;
+pub(crate) mod probe;

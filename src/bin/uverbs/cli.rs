@@ -1,0 +1,141 @@
+//! The command line: what may be asked, and how a wrong question is answered.
+
+use std::process::ExitCode;
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::error::ErrorKind;
+use clap::{Args, Parser, Subcommand};
+use uverbs::{FlowTableType, Priority};
+
+use crate::event::Event;
+use crate::output::Output;
+
+/// Exit status of a command line that could not be understood; nothing was opened.
+const USAGE: u8 = 2;
+
+/// The names of [`FlowTableType`], for the help text.
+const TABLE_TYPES: [&str; 5] = ["nic-rx", "nic-tx", "fdb", "rdma-rx", "rdma-tx"];
+
+/// RDMA devices and mlx5 steering anchors, straight through the kernel's uverbs ioctls.
+#[derive(Debug, Parser)]
+#[command(name = "uverbs", version, propagate_version = true)]
+#[command(after_help = "Exit status: 0 done, 1 failed, 2 usage.")]
+pub(crate) struct Cli {
+    /// Print JSON Lines: one object a line, each with a `type`.
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// List the RDMA devices.
+    Devices,
+    /// Show what a device is and can do.
+    Show(DeviceArguments),
+    /// Create steering anchors, or ask which can be created.
+    #[command(subcommand)]
+    Anchor(AnchorCommand),
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum AnchorCommand {
+    /// Create a steering anchor and print its flow table id.
+    ///
+    /// The anchor lives as long as this process: without --hold it is destroyed again at once.
+    Create(CreateArguments),
+    /// Tell which types of anchor work on a device, and why the others do not.
+    ///
+    /// Asks the kernel and the device without creating anything, unless --create is given.
+    Probe(ProbeArguments),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DeviceArguments {
+    /// Device name, as `uverbs devices` prints it (mlx5_0).
+    #[arg(value_name = "DEV")]
+    pub(crate) device: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CreateArguments {
+    #[command(flatten)]
+    pub(crate) target: DeviceArguments,
+    /// Type of the flow table that the anchor leads to.
+    #[arg(long = "type", value_name = "TYPE", value_parser = table_type_parser())]
+    pub(crate) table_type: FlowTableType,
+    /// Priority of the kernel's table that the anchor leads to, 0 (matched first) to 15.
+    #[arg(long, value_name = "N", default_value = "0", allow_negative_numbers = true)]
+    pub(crate) priority: Priority,
+    /// Keep the anchor until SIGINT or SIGTERM, then destroy it.
+    #[arg(long)]
+    pub(crate) hold: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ProbeArguments {
+    #[command(flatten)]
+    pub(crate) target: DeviceArguments,
+    /// Find out by creating an anchor of each type at priority 0, and destroying it.
+    ///
+    /// The driver keeps the firmware table behind an anchor until the device is removed.
+    #[arg(long)]
+    pub(crate) create: bool,
+}
+
+fn table_type_parser() -> impl TypedValueParser<Value = FlowTableType> {
+    PossibleValuesParser::new(TABLE_TYPES).try_map(|name| name.parse::<FlowTableType>())
+}
+
+/// Reads the command line, or answers it: help and version on the standard output, mistakes on the standard error.
+pub(crate) fn parse() -> Result<Cli, ExitCode> {
+    Cli::try_parse().map_err(|error| match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
+            // A reader that has gone away has no use for a message.
+            let _ = error.print();
+            ExitCode::SUCCESS
+        }
+        _ => {
+            let _ = error.print();
+            // There are no parsed arguments to ask, yet a script that wants JSON wants it now.
+            if std::env::args_os().any(|argument| argument == "--json") {
+                let text = error.to_string();
+                let message = text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
+                let event = Event::Error { message, cause: None, hint: None, errno: None, lacking: None };
+                let _ = Output::stdout(true).json(&event);
+            }
+            ExitCode::from(USAGE)
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn every_table_type_of_the_library_can_be_named() {
+        assert_eq!(FlowTableType::ALL.map(|table_type| table_type.to_string()), TABLE_TYPES);
+    }
+
+    #[test]
+    fn priorities_are_checked_while_parsing() {
+        let parse = |priority| {
+            Cli::try_parse_from(["uverbs", "anchor", "create", "d", "--type", "fdb", "--priority", priority])
+        };
+        for good in ["0", "7", "15"] {
+            assert!(parse(good).is_ok(), "{good}");
+        }
+        for bad in ["16", "65535", "65536", "-1", "high", ""] {
+            let message = parse(bad).expect_err(bad).to_string();
+            assert!(message.contains("0..=15"), "{bad}: {message}");
+        }
+    }
+}

@@ -75,7 +75,9 @@ fn help_and_version_are_answers() {
 
 #[test]
 fn an_absent_device_is_status_1_with_its_name_and_cause() {
-    for command in [&["show", ABSENT][..], &["anchor", "probe", ABSENT], &["anchor", "create", ABSENT, "--type", "fdb"]] {
+    for command in
+        [&["show", ABSENT][..], &["anchor", "probe", ABSENT], &["anchor", "create", ABSENT, "--type", "fdb"]]
+    {
         let output = uverbs(command);
         assert_eq!(output.status.code(), Some(1), "{command:?}");
         let stderr = text(&output.stderr);

@@ -53,7 +53,7 @@ pub(crate) enum AnchorCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct DeviceArguments {
-    /// Device name, as `uverbs devices` prints it (mlx5_0).
+    /// Device name, as `uverbs devices` prints it.
     #[arg(value_name = "DEV")]
     pub(crate) device: String,
 }
@@ -100,14 +100,19 @@ pub(crate) fn parse() -> Result<Cli, ExitCode> {
             let _ = error.print();
             // There are no parsed arguments to ask, yet a script that wants JSON wants it now.
             if std::env::args_os().any(|argument| argument == "--json") {
-                let text = error.to_string();
-                let message = text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
+                let message = summary(&error.to_string());
                 let event = Event::Error { message, cause: None, hint: None, errno: None, lacking: None };
                 let _ = Output::stdout(true).json(&event);
             }
             ExitCode::from(USAGE)
         }
     })
+}
+
+/// What is wrong, without the advice that follows in paragraphs of its own.
+fn summary(error: &str) -> String {
+    let lines: Vec<_> = error.lines().map(str::trim).take_while(|line| !line.is_empty()).collect();
+    lines.join(" ").trim_start_matches("error: ").to_owned()
 }
 
 #[cfg(test)]
@@ -123,6 +128,13 @@ mod tests {
     #[test]
     fn every_table_type_of_the_library_can_be_named() {
         assert_eq!(FlowTableType::ALL.map(|table_type| table_type.to_string()), TABLE_TYPES);
+    }
+
+    #[test]
+    fn a_mistake_fits_in_a_line() {
+        let error = Cli::try_parse_from(["uverbs", "anchor", "create"]).expect_err("arguments are missing");
+        let line = summary(&error.to_string());
+        assert_eq!(line, "the following required arguments were not provided: --type <TYPE> <DEV>");
     }
 
     #[test]

@@ -41,9 +41,9 @@ pub(crate) fn run(output: &mut Output) -> Result<(), Failure> {
 }
 
 /// The facts about a device that need no open file.
-pub(crate) fn describe(device: &Device) -> event::Device {
+pub(crate) fn describe(device: &Device) -> event::DeviceFacts {
     let access = device.access();
-    event::Device {
+    event::DeviceFacts {
         device: device.name().to_owned(),
         index: device.index(),
         driver: device.driver().to_string(),

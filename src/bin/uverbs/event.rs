@@ -10,13 +10,13 @@ use serde::Serialize;
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(crate) enum Event {
     /// A device that the kernel knows.
-    Device(Device),
+    Device(DeviceFacts),
     /// What an opened device says about itself.
     Attributes(Attributes),
     /// One of its ports.
-    Port(Port),
+    Port(PortFacts),
     /// An entry of a port's GID table.
-    Gid(Gid),
+    Gid(GidFacts),
     /// What decides about anchors on an mlx5 device.
     Mlx5(Mlx5),
     /// A steering anchor was created.
@@ -27,6 +27,8 @@ pub(crate) enum Event {
     Destroyed(Anchor),
     /// Whether anchors of one type work.
     Probe(Probe),
+    /// Whether the caller may create anchors.
+    Caller { cap_net_raw: bool },
     /// The command failed.
     Error {
         message: String,
@@ -42,7 +44,7 @@ pub(crate) enum Event {
 }
 
 #[derive(Debug, Serialize)]
-pub(crate) struct Device {
+pub(crate) struct DeviceFacts {
     pub(crate) device: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) index: Option<u32>,
@@ -78,7 +80,7 @@ pub(crate) struct Attributes {
 }
 
 #[derive(Debug, Serialize)]
-pub(crate) struct Port {
+pub(crate) struct PortFacts {
     pub(crate) device: String,
     pub(crate) port: u32,
     pub(crate) state: String,
@@ -90,7 +92,7 @@ pub(crate) struct Port {
 }
 
 #[derive(Debug, Serialize)]
-pub(crate) struct Gid {
+pub(crate) struct GidFacts {
     pub(crate) device: String,
     pub(crate) port: u32,
     pub(crate) index: u32,
@@ -178,8 +180,13 @@ mod tests {
             line(&Event::Mlx5(mlx5)),
             r#"{"type":"mlx5","device":"mlx5_0","steering_anchor":true,"devx":false}"#
         );
-        let error =
-            Event::Error { message: "m".into(), cause: None, hint: None, errno: Some(1), lacking: Some("privilege") };
+        let error = Event::Error {
+            message: "m".into(),
+            cause: None,
+            hint: None,
+            errno: Some(1),
+            lacking: Some("privilege"),
+        };
         assert_eq!(line(&error), r#"{"type":"error","message":"m","errno":1,"lacking":"privilege"}"#);
     }
 }

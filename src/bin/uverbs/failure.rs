@@ -50,7 +50,9 @@ impl Failure {
             }
         }
         let event = self.event();
-        let Event::Error { message, cause, hint, .. } = &event else { unreachable!("a failure is an error line") };
+        let Event::Error { message, cause, hint, .. } = &event else {
+            unreachable!("a failure is an error line")
+        };
         eprintln!("error: {message}");
         if let Some(cause) = cause {
             eprintln!("cause: {cause}");

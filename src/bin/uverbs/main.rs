@@ -12,12 +12,13 @@ mod event;
 mod failure;
 mod interrupt;
 mod output;
+mod privilege;
 mod show;
 mod table;
 
 use std::process::ExitCode;
 
-use cli::{AnchorCommand, Cli, Command};
+use cli::{AnchorCommand, Command};
 use output::Output;
 
 fn main() -> ExitCode {

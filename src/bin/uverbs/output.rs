@@ -29,6 +29,11 @@ impl Output {
         self.stream.flush()
     }
 
+    /// Prints the line for scripts, or `text` for people.
+    pub(crate) fn print(&mut self, event: &Event, text: impl fmt::Display) -> io::Result<()> {
+        if self.json { self.json(event) } else { self.text(text) }
+    }
+
     /// Prints text as it is.
     pub(crate) fn text(&mut self, text: impl fmt::Display) -> io::Result<()> {
         write!(self.stream, "{text}")?;

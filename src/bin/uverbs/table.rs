@@ -33,11 +33,9 @@ impl<const COLUMNS: usize> fmt::Display for Table<COLUMNS> {
             }
         }
         for row in &self.rows {
-            let mut line = " ".repeat(self.indent);
-            for (&width, cell) in widths.iter().zip(row) {
-                line.push_str(&format!("{cell:<width$}  "));
-            }
-            writeln!(f, "{}", line.trim_end())?;
+            let cells = widths.iter().zip(row).map(|(&width, cell)| format!("{cell:<width$}"));
+            let line = cells.collect::<Vec<_>>().join("  ");
+            writeln!(f, "{:indent$}{}", "", line.trim_end(), indent = self.indent)?;
         }
         Ok(())
     }

@@ -23,24 +23,19 @@ pub(crate) fn run(arguments: &CreateArguments, output: &mut Output) -> Result<()
         priority: priority.get(),
         flow_table_id: anchor.id().get(),
     };
-    if output.is_json() {
-        output.json(&Event::Anchor(created.clone()))?;
-    } else {
-        output.text(text(&created))?;
-    }
-    if let Some(interrupt) = &interrupt {
-        if output.is_json() { output.json(&Event::Ready)? } else { output.text("ready\n")? }
+    output.print(&Event::Anchor(created.clone()), text(&created))?;
+    if let Some(interrupt) = interrupt {
+        output.print(&Event::Ready, "ready\n")?;
         interrupt.wait()?;
     }
     anchor
         .destroy()
         .map_err(|refused| refused.into_parts().1)
         .while_doing(|| format!("cannot destroy the {table_type} anchor of priority {priority} on {name}"))?;
-    match (hold, output.is_json()) {
-        (true, true) => output.json(&Event::Destroyed(created))?,
-        (true, false) => output.text("destroyed\n")?,
-        (false, true) => {}
-        (false, false) => output.text("destroyed again: an anchor lives as long as its process, see --hold\n")?,
+    if *hold {
+        output.print(&Event::Destroyed(created), "destroyed\n")?;
+    } else if !output.is_json() {
+        output.text("destroyed again: an anchor lives as long as its process, see --hold\n")?;
     }
     Ok(())
 }

@@ -19,10 +19,13 @@ impl Field {
     /// The field `inner` of the structure that lies at this field.
     ///
     /// # Panics
-    /// If `inner` ends behind this field.
+    /// If `inner` ends behind this field, unless it begins right there: the first item of an array without a size.
     #[must_use]
     pub const fn then(self, inner: Self) -> Self {
-        assert!(inner.offset + inner.width <= self.width, "the inner field ends behind the outer one");
+        assert!(
+            inner.offset + inner.width <= self.width || inner.offset == self.width,
+            "the inner field ends behind the outer one"
+        );
         Self::new(self.offset + inner.offset, inner.width)
     }
 
@@ -111,13 +114,16 @@ pub struct Layout {
 /// Declares layouts: one module each, with `SIZE` and one [`Field`] constant a field, and the list `LAYOUTS` of all.
 ///
 /// `create_flow_table_in: 64 { TABLE_TYPE: 0x80/8, FLOW_TABLE_CONTEXT: 0xc0/320 }`: size in bytes, then offset and
-/// width in bits.
+/// width in bits. `pub(super) const LAYOUTS;` in front of all gives the list another visibility.
 #[macro_export]
 macro_rules! prm_layouts {
-    ($($(#[$doc:meta])* $name:ident: $size:literal { $($(#[$field_doc:meta])* $field:ident: $offset:literal / $width:literal),* $(,)? })*) => {
+    ($(#[$doc:meta])* $first:ident: $($rest:tt)*) => {
+        $crate::prm_layouts! { pub const LAYOUTS; $(#[$doc])* $first: $($rest)* }
+    };
+    ($visibility:vis const LAYOUTS; $($(#[$doc:meta])* $name:ident: $size:literal { $($(#[$field_doc:meta])* $field:ident: $offset:literal / $width:literal),* $(,)? })*) => {
         $(
             $(#[$doc])*
-            #[doc = concat!("\n\nC: `struct mlx5_ifc_", stringify!($name), "_bits`, ", stringify!($size), " bytes.")]
+            #[doc = concat!("\n\nC: `mlx5_ifc_", stringify!($name), "_bits`, ", stringify!($size), " bytes.")]
             pub mod $name {
                 use $crate::prm::Field;
                 /// Size in bytes, without a flexible array at the end.
@@ -131,7 +137,7 @@ macro_rules! prm_layouts {
             }
         )*
         /// Every layout of this module.
-        pub const LAYOUTS: &[$crate::prm::Layout] = &[
+        $visibility const LAYOUTS: &[$crate::prm::Layout] = &[
             $($crate::prm::Layout { name: stringify!($name), size: $name::SIZE, fields: $name::FIELDS }),*
         ];
     };

@@ -1,0 +1,286 @@
+//! A private apt: the machine's own configuration, but state, sources and cache in a folder of the lab.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt, fs,
+    io::{BufRead, BufReader, Read},
+    path::{Path, PathBuf},
+    process::{Command, Output, Stdio},
+    time::{Duration, Instant, SystemTime},
+};
+
+use super::{
+    error::{AtPath, Error, Result},
+    say,
+    sources::{Machine, Release},
+};
+
+/// Between two lines of progress.
+const PROGRESS: Duration = Duration::from_secs(3);
+
+/// A package at the version that apt chose.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Package {
+    /// Its name.
+    pub(super) name: String,
+    /// Its version, epoch and all.
+    pub(super) version: String,
+    /// Bytes to download.
+    size: u64,
+    /// Names of the packages it depends on; of alternatives the first.
+    depends: Vec<String>,
+}
+
+impl fmt::Display for Package {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.name, self.version)
+    }
+}
+
+/// The packages of one release.
+#[derive(Debug)]
+pub(super) struct Archive {
+    folder: PathBuf,
+    config: PathBuf,
+    /// Takes versions from there, where a suite is not preferred by itself.
+    suite: Option<&'static str>,
+    /// What went wrong when the lists were updated: why a package may be absent.
+    trouble: String,
+}
+
+impl Archive {
+    /// Prepares apt for `release` below `folder`, and updates its lists unless they are newer than `fresh`.
+    ///
+    /// # Errors
+    /// The machine has no apt or no mirror, as text; the folder cannot be written.
+    pub(super) fn open(
+        folder: &Path,
+        release: Release,
+        suite: Option<&'static str>,
+        fresh: SystemTime,
+    ) -> Result<std::result::Result<Self, String>> {
+        let sources = match Machine::read()?.and_then(|machine| machine.sources_of(release)) {
+            Ok(sources) => sources,
+            Err(reason) => return Ok(Err(reason)),
+        };
+        let folder = folder.join(release.codename());
+        for part in ["lists/partial", "cache"] {
+            let part = folder.join(part);
+            fs::create_dir_all(&part).at(&part)?;
+        }
+        let write = |name: &str, text: &str| {
+            let path = folder.join(name);
+            fs::write(&path, text).at(&path)?;
+            Ok(path)
+        };
+        write("debian.sources", &sources)?;
+        write("status", "")?;
+        let config = write("apt.conf", &configuration(&folder))?;
+        let mut archive = Self { folder, config, suite, trouble: String::new() };
+        let updated = archive.folder.join("updated");
+        let age = fs::metadata(&updated).and_then(|metadata| metadata.modified());
+        if age.is_ok_and(|age| age >= fresh) {
+            return Ok(Ok(archive));
+        }
+        say(&format!("asking the mirrors for the packages of {}", release.codename()));
+        let output = output(archive.apt("apt-get").args(["-qq", "update"]))?;
+        archive.trouble = complaints(&output.stderr);
+        if output.status.success() && archive.trouble.is_empty() {
+            fs::write(&updated, "").at(&updated)?;
+        }
+        Ok(Ok(archive))
+    }
+
+    /// Starts at `roots` and goes on to those dependencies whose name is `wanted`.
+    ///
+    /// # Errors
+    /// A package is not there, as text.
+    pub(super) fn select(
+        &self,
+        roots: &[&str],
+        wanted: impl Fn(&str) -> bool,
+    ) -> Result<std::result::Result<Vec<Package>, String>> {
+        let mut names: BTreeSet<String> = roots.iter().map(|&name| name.to_owned()).collect();
+        let mut found = BTreeMap::new();
+        while let Some(name) = names.pop_first() {
+            let output = output(self.apt("apt-cache").args(["--no-all-versions", "show", &name]))?;
+            let Some(package) = parse_package(&String::from_utf8_lossy(&output.stdout)) else {
+                let reason = if self.trouble.is_empty() { "" } else { ": " };
+                return Ok(Err(format!("the mirrors have no package {name}{reason}{}", self.trouble)));
+            };
+            names.extend(
+                package.depends.iter().filter(|name| wanted(name) && !found.contains_key(*name)).cloned(),
+            );
+            found.insert(package.name.clone(), package);
+        }
+        Ok(Ok(found.into_values().collect()))
+    }
+
+    /// Downloads `packages` into `folder`, and all they depend on if `closure`. What is there already, whole
+    /// or in part, is not downloaded again.
+    pub(super) fn download(
+        &self,
+        what: &str,
+        packages: &[Package],
+        closure: bool,
+        folder: &Path,
+    ) -> Result<()> {
+        let partial = folder.join("partial");
+        fs::create_dir_all(&partial).at(&partial)?;
+        let mut command = self.apt("apt-get");
+        command.args(["-qq", "-y", "-o", "APT::Status-Fd=1"]).current_dir(folder);
+        if closure {
+            command.arg("-o").arg(format!("Dir::Cache::archives={}/", folder.display()));
+            command.args(["--download-only", "install"]);
+            say(&format!("{what}: downloading {}", describe(packages)));
+        } else {
+            command.arg("download");
+            let size: u64 = packages.iter().map(|package| package.size).sum();
+            say(&format!("{what}: downloading {}, {} MB", describe(packages), size.div_ceil(1_000_000)));
+        }
+        command.args(packages.iter().map(|package| format!("{}={}", package.name, package.version)));
+        let mut child = command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .at(Path::new("apt-get"))?;
+        if let Some(progress) = child.stdout.take() {
+            show_progress(what, progress);
+        }
+        let mut stderr = Vec::new();
+        if let Some(mut pipe) = child.stderr.take() {
+            pipe.read_to_end(&mut stderr).at(Path::new("apt-get"))?;
+        }
+        let status = child.wait().at(Path::new("apt-get"))?;
+        if status.success() {
+            return Ok(());
+        }
+        let message = complaints(&stderr);
+        Err(Error::Program { program: "apt-get".to_owned(), status: status.to_string(), message })
+    }
+
+    /// A program of apt's with the private configuration.
+    fn apt(&self, program: &str) -> Command {
+        let mut command = Command::new(program);
+        command.arg("-c").arg(&self.config).env("LC_ALL", "C").env("DEBIAN_FRONTEND", "noninteractive");
+        // An empty value also drops what the machine prefers: its own release is not among these suites.
+        command.arg("-o").arg(format!("APT::Default-Release={}", self.suite.unwrap_or_default()));
+        command
+    }
+}
+
+/// apt's configuration for a state in `folder`.
+fn configuration(folder: &Path) -> String {
+    format!(
+        r#"Dir::Etc::sourcelist "{0}/debian.sources";
+Dir::Etc::sourceparts "/dev/null";
+Dir::Etc::preferences "/dev/null";
+Dir::Etc::preferencesparts "/dev/null";
+Dir::State "{0}";
+Dir::State::lists "{0}/lists";
+Dir::State::status "{0}/status";
+Dir::Cache "{0}/cache";
+Dir::Cache::pkgcache "pkgcache.bin";
+Dir::Cache::srcpkgcache "";
+APT::Architecture "amd64";
+APT::Install-Recommends "false";
+APT::Install-Suggests "false";
+// The lab has a lock of its own.
+Debug::NoLocking "true";
+// Root downloads as itself: the folder need not be readable for others.
+APT::Sandbox::User "root";
+Acquire::Retries "3";
+// What the machine does after an update of its own has nothing to do with this one.
+#clear APT::Update::Pre-Invoke;
+#clear APT::Update::Post-Invoke;
+#clear APT::Update::Post-Invoke-Success;
+"#,
+        folder.display()
+    )
+}
+
+/// The first package in what `apt-cache show` prints.
+fn parse_package(text: &str) -> Option<Package> {
+    let stanza = text.split("\n\n").next()?;
+    let field = |name: &str| {
+        stanza.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':')).map(str::trim)
+    };
+    Some(Package {
+        name: field("Package")?.to_owned(),
+        version: field("Version")?.to_owned(),
+        size: field("Size").and_then(|size| size.parse().ok()).unwrap_or_default(),
+        depends: field("Depends").map(parse_depends).unwrap_or_default(),
+    })
+}
+
+/// Names in `a (>= 1) | b, c:any`.
+fn parse_depends(text: &str) -> Vec<String> {
+    text.split(',')
+        .filter_map(|dependency| dependency.split(['|', '(', ':', '[']).next())
+        .map(|name| name.trim().to_owned())
+        .filter(|name| !name.is_empty())
+        .collect()
+}
+
+/// Prints what `APT::Status-Fd` says: `dlstatus:NUMBER:PERCENT:text`.
+fn show_progress(what: &str, progress: impl Read) {
+    let mut last = Instant::now();
+    for line in BufReader::new(progress).lines().map_while(std::result::Result::ok) {
+        let percent =
+            line.strip_prefix("dlstatus:").and_then(|rest| rest.split(':').nth(1)?.parse::<f64>().ok());
+        if let Some(percent) = percent.filter(|_| last.elapsed() >= PROGRESS) {
+            last = Instant::now();
+            say(&format!("{what}: {percent:.0} %"));
+        }
+    }
+}
+
+/// The packages in a line of progress.
+fn describe(packages: &[Package]) -> String {
+    let names: Vec<_> = packages.iter().map(Package::to_string).collect();
+    names.join(", ")
+}
+
+/// What apt had to complain about, in one line.
+fn complaints(stderr: &[u8]) -> String {
+    let text = String::from_utf8_lossy(stderr);
+    let lines: Vec<_> = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("E: ").or_else(|| line.strip_prefix("W: ")))
+        .collect();
+    lines.join("; ")
+}
+
+/// Runs a program to its end.
+pub(super) fn output(command: &mut Command) -> Result<Output> {
+    let program = PathBuf::from(command.get_program());
+    command.stdin(Stdio::null()).output().at(&program)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn package_fields() {
+        let package = parse_package(
+            "Package: linux-image-amd64\nSource: linux-signed-amd64 (1.2+3)\nVersion: 1:1.2-3~bpo1\nInstalled-Size: 15\n\
+             Depends: linux-image-1.2-amd64 (= 1.2-3), kmod:any, a (>= 1) | b\nSize: 1500\nDescription: Linux\n long\n\n\
+             Package: linux-image-amd64\nVersion: 0.1\n",
+        )
+        .unwrap();
+        assert_eq!(package.name, "linux-image-amd64");
+        assert_eq!(package.version, "1:1.2-3~bpo1");
+        assert_eq!(package.size, 1500);
+        assert_eq!(package.depends, ["linux-image-1.2-amd64", "kmod", "a"]);
+        assert_eq!(parse_package(""), None);
+        assert_eq!(parse_package("N: Unable to locate package x\n"), None);
+    }
+
+    #[test]
+    fn complaints_are_one_line() {
+        let stderr = b"W: Failed to fetch x  404\nReading\nE: Some index files failed.\n";
+        assert_eq!(complaints(stderr), "Failed to fetch x  404; Some index files failed.");
+    }
+}

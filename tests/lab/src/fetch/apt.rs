@@ -18,6 +18,9 @@ use super::{
 /// Between two lines of progress.
 const PROGRESS: Duration = Duration::from_secs(3);
 
+/// The file that tells when the lists were updated, and what went wrong then.
+const UPDATED: &str = "updated";
+
 /// A package at the version that apt chose.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Package {
@@ -68,27 +71,35 @@ impl Archive {
             let part = folder.join(part);
             fs::create_dir_all(&part).at(&part)?;
         }
-        let write = |name: &str, text: &str| {
-            let path = folder.join(name);
-            fs::write(&path, text).at(&path)?;
-            Ok(path)
+        let write = {
+            let folder = folder.clone();
+            move |name: &str, text: &str| {
+                let path = folder.join(name);
+                fs::write(&path, text).at(&path)?;
+                Ok(path)
+            }
         };
         write("debian.sources", &sources)?;
         write("status", "")?;
         let config = write("apt.conf", &configuration(&folder))?;
         let mut archive = Self { folder, config, suite, trouble: String::new() };
-        let updated = archive.folder.join("updated");
-        let age = fs::metadata(&updated).and_then(|metadata| metadata.modified());
-        if age.is_ok_and(|age| age >= fresh) {
+        if archive.lists_date().is_some_and(|date| date >= fresh) && archive.last_trouble().is_empty() {
             return Ok(Ok(archive));
         }
         say(&format!("asking the mirrors for the packages of {}", release.codename()));
         let output = output(archive.apt("apt-get").args(["-qq", "update"]))?;
         archive.trouble = complaints(&output.stderr);
-        if output.status.success() && archive.trouble.is_empty() {
-            fs::write(&updated, "").at(&updated)?;
-        }
+        write(UPDATED, &archive.trouble)?;
         Ok(Ok(archive))
+    }
+
+    /// When the lists were last updated, or could not be.
+    pub(super) fn lists_date(&self) -> Option<SystemTime> {
+        fs::metadata(self.folder.join(UPDATED)).and_then(|metadata| metadata.modified()).ok()
+    }
+
+    fn last_trouble(&self) -> String {
+        fs::read_to_string(self.folder.join(UPDATED)).unwrap_or_default()
     }
 
     /// Starts at `roots` and goes on to those dependencies whose name is `wanted`.
@@ -132,11 +143,11 @@ impl Archive {
         if closure {
             command.arg("-o").arg(format!("Dir::Cache::archives={}/", folder.display()));
             command.args(["--download-only", "install"]);
-            say(&format!("{what}: downloading {}", describe(packages)));
+            say(&format!("{what}: downloading {}", versions(packages)));
         } else {
             command.arg("download");
             let size: u64 = packages.iter().map(|package| package.size).sum();
-            say(&format!("{what}: downloading {}, {} MB", describe(packages), size.div_ceil(1_000_000)));
+            say(&format!("{what}: downloading {}, {} MB", versions(packages), size.div_ceil(1_000_000)));
         }
         command.args(packages.iter().map(|package| format!("{}={}", package.name, package.version)));
         let mut child = command
@@ -156,8 +167,7 @@ impl Archive {
         if status.success() {
             return Ok(());
         }
-        let message = complaints(&stderr);
-        Err(Error::Program { program: "apt-get".to_owned(), status: status.to_string(), message })
+        Err(Error::unavailable(what, complaints(&stderr)))
     }
 
     /// A program of apt's with the private configuration.
@@ -236,20 +246,22 @@ fn show_progress(what: &str, progress: impl Read) {
     }
 }
 
-/// The packages in a line of progress.
-fn describe(packages: &[Package]) -> String {
-    let names: Vec<_> = packages.iter().map(Package::to_string).collect();
-    names.join(", ")
+/// The versions in a line of progress.
+fn versions(packages: &[Package]) -> String {
+    let versions: BTreeSet<_> = packages.iter().map(|package| package.version.as_str()).collect();
+    Vec::from_iter(versions).join(", ")
 }
 
-/// What apt had to complain about, in one line.
+/// What apt had to complain about first, and how often it did: the rest is more of the same.
 fn complaints(stderr: &[u8]) -> String {
     let text = String::from_utf8_lossy(stderr);
-    let lines: Vec<_> = text
-        .lines()
-        .filter_map(|line| line.strip_prefix("E: ").or_else(|| line.strip_prefix("W: ")))
-        .collect();
-    lines.join("; ")
+    let mut lines =
+        text.lines().filter_map(|line| line.strip_prefix("E: ").or_else(|| line.strip_prefix("W: ")));
+    let first = lines.next().unwrap_or_default().to_owned();
+    match lines.count() {
+        0 => first,
+        more => format!("{first} (and {more} more)"),
+    }
 }
 
 /// Runs a program to its end.
@@ -279,8 +291,10 @@ mod tests {
     }
 
     #[test]
-    fn complaints_are_one_line() {
+    fn the_first_complaint_stands_for_all() {
         let stderr = b"W: Failed to fetch x  404\nReading\nE: Some index files failed.\n";
-        assert_eq!(complaints(stderr), "Failed to fetch x  404; Some index files failed.");
+        assert_eq!(complaints(stderr), "Failed to fetch x  404 (and 1 more)");
+        assert_eq!(complaints(b"Reading\nE: Failed to fetch x\n"), "Failed to fetch x");
+        assert_eq!(complaints(b"Reading\n"), "");
     }
 }

@@ -20,11 +20,8 @@ mod unpack;
 
 pub(crate) use error::{Error, Result};
 pub(crate) use kernel::{Kernel, KernelName};
-pub(crate) use modules::Module;
 pub(crate) use qemu::Qemu;
 pub(crate) use store::Store;
-
-use clap::ValueEnum;
 
 /// Download QEMU, the kernels and their headers, so that later commands need no network.
 #[derive(Debug, Default, clap::Args)]
@@ -46,7 +43,7 @@ pub(crate) struct Request {
 /// QEMU cannot be had, or a kernel that was asked for by name, or no kernel at all.
 pub(crate) fn run(store: &Store, request: &Request) -> Result<()> {
     let by_name = !request.kernels.is_empty();
-    let kernels = if by_name { &request.kernels[..] } else { KernelName::value_variants() };
+    let kernels = if by_name { &request.kernels[..] } else { &KernelName::ALL[..] };
 
     let qemu = if request.update { store.update_qemu()? } else { store.qemu()? };
     say(&format!("QEMU: {}", qemu.version()));
@@ -63,9 +60,11 @@ pub(crate) fn run(store: &Store, request: &Request) -> Result<()> {
                     say(&error.to_string());
                 }
             }
+            // The last failure may be this function's own.
             Err(error) => {
-                say(&error.to_string());
-                missing = Some(error);
+                if let Some(earlier) = missing.replace(error) {
+                    say(&earlier.to_string());
+                }
             }
         }
     }
@@ -75,9 +74,11 @@ pub(crate) fn run(store: &Store, request: &Request) -> Result<()> {
     }
     say(&format!("all of it is in {}", store.dir().display()));
     match missing {
-        Some(error) if by_name || present == 0 => Err(error),
-        _ => Ok(()),
+        Some(error) if by_name || present == 0 => return Err(error),
+        Some(error) => say(&error.to_string()),
+        None => {}
     }
+    Ok(())
 }
 
 /// A line of progress.

@@ -5,7 +5,7 @@
 
 use std::{fmt::Write as _, fs, path::Path, process::Command};
 
-use super::error::{AtPath, Error, Result};
+use super::error::{AtPath, Result};
 
 /// The keys of all Debian releases, where Debian keeps them: the machine's own sources may name only the
 /// key of its own release.

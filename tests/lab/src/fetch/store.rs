@@ -121,6 +121,11 @@ impl Store {
         }
 
         let downloads = self.dir.join("downloads").join(product.folder());
+        // Half of a download is good only for the lists it began with.
+        let begun = fs::metadata(&downloads).and_then(|metadata| metadata.modified()).ok();
+        if begun.is_some_and(|begun| archive.lists_date().is_none_or(|lists| lists > begun)) {
+            fs::remove_dir_all(&downloads).at(&downloads)?;
+        }
         archive.download(&name, &parts.packages, parts.closure, &downloads)?;
         say(&format!("{name}: unpacking"));
         let unpacked = self.scratch()?;

@@ -6,16 +6,16 @@ use serde::{Deserialize, Serialize};
 
 /// Where init finds its [`Job`].
 pub const JOB_PATH: &str = "/lab/job";
-/// Where init finds the program to run.
-pub const PROGRAM_PATH: &str = "/lab/program";
-/// Where init finds the kernel modules.
+/// The folder of the program to run, and of what it may need beside it; first in its `PATH`.
+pub const PROGRAM_DIR: &str = "/lab/bin";
+/// The folder of the kernel modules, not compressed.
 pub const MODULE_DIR: &str = "/lib/modules";
+/// Their file names in the order in which they are loaded, one a line.
+pub const MODULE_LIST: &str = "/lib/modules/order";
 
 /// One run of one program.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Job {
-    /// Modules in the order in which they are loaded.
-    pub modules: Vec<Module>,
     /// Device nodes and sysfs entries that must exist before the program starts.
     pub wait_for: Vec<PathBuf>,
     /// How long they may take, all together.
@@ -24,7 +24,9 @@ pub struct Job {
     pub rxe: bool,
     /// Bring up the card's network interface and give it this IPv4 address with a /24 prefix.
     pub address: Option<std::net::Ipv4Addr>,
-    /// Arguments of the program, without its name.
+    /// Name of the program in [`PROGRAM_DIR`].
+    pub program: String,
+    /// Its arguments, without its name.
     pub args: Vec<String>,
     /// The whole environment of the program.
     pub env: Vec<(String, String)>,
@@ -32,15 +34,6 @@ pub struct Job {
     pub unprivileged: bool,
     /// Files that go to the host when the program has ended. Relative ones are meant from the program's folder.
     pub outputs: Vec<String>,
-}
-
-/// A kernel module.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Module {
-    /// Name of the file in [`MODULE_DIR`], not compressed.
-    pub file: String,
-    /// Parameters, as on a `modprobe` line.
-    pub parameters: String,
 }
 
 impl Job {

@@ -11,7 +11,7 @@ pub mod channel;
 mod job;
 mod message;
 
-pub use job::{JOB_PATH, Job, MODULE_DIR, Module, PROGRAM_PATH};
+pub use job::{JOB_PATH, Job, MODULE_DIR, MODULE_LIST, PROGRAM_DIR};
 pub use message::{ToGuest, ToHost};
 
 /// Name of the virtio-serial port that carries the messages.

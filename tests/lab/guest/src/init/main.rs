@@ -38,7 +38,7 @@ fn stage_and_run() -> io::Result<()> {
         .and_then(|bytes| Job::from_bytes(&bytes))
         .map_err(|error| context("read the job", error))?;
     // The channel is a module too: what goes wrong before it is there, is told when it is.
-    let loaded = modules::load(&job.modules);
+    let loaded = modules::load_all();
     let channel = Arc::new(Channel::open().map_err(|error| context("open the channel to the host", error))?);
     let outcome = loaded.and_then(|()| run(&job, &channel));
     if let Err(error) = outcome {
@@ -48,8 +48,8 @@ fn stage_and_run() -> io::Result<()> {
 }
 
 fn run(job: &Job, channel: &Arc<Channel>) -> io::Result<()> {
-    network::set_up(job)?;
     wait_for(&job.wait_for, job.patience)?;
+    network::set_up(job)?;
     channel.send(&ToHost::Ready { uptime: kernel_log::uptime()? })?;
     let code = program::run(job, channel)?;
     for name in &job.outputs {

@@ -1,8 +1,12 @@
 //! Kernel modules.
 
-use std::{ffi::CString, fs::File, io, path::Path};
+use std::{
+    fs::{self, File},
+    io,
+    path::Path,
+};
 
-use lab_guest::{MODULE_DIR, Module};
+use lab_guest::{MODULE_DIR, MODULE_LIST};
 use nix::{
     errno::Errno,
     kmod::{ModuleInitFlags, finit_module},
@@ -10,14 +14,13 @@ use nix::{
 
 use crate::context;
 
-/// Loads them in their order; one that is there already is no error.
-pub(crate) fn load(modules: &[Module]) -> io::Result<()> {
-    for module in modules {
-        let what = format!("load the module {}", module.file);
-        let file =
-            File::open(Path::new(MODULE_DIR).join(&module.file)).map_err(|error| context(&what, error))?;
-        let parameters = CString::new(module.parameters.as_str())?;
-        match finit_module(&file, &parameters, ModuleInitFlags::empty()) {
+/// Loads all modules of the initramfs in their order; one that is there already is no error.
+pub(crate) fn load_all() -> io::Result<()> {
+    let list = fs::read_to_string(MODULE_LIST).map_err(|error| context("read the list of modules", error))?;
+    for name in list.lines() {
+        let what = format!("load the module {name}");
+        let file = File::open(Path::new(MODULE_DIR).join(name)).map_err(|error| context(&what, error))?;
+        match finit_module(&file, c"", ModuleInitFlags::empty()) {
             Ok(()) | Err(Errno::EEXIST) => {}
             Err(error) => return Err(context(&what, error)),
         }

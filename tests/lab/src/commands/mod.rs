@@ -1,0 +1,6 @@
+//! The commands of `cargo lab`, one file each.
+
+pub(crate) mod demo;
+pub(crate) mod exec;
+pub(crate) mod run;
+pub(crate) mod test;

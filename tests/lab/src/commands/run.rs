@@ -1,0 +1,33 @@
+//! `cargo lab run`: the tool in the guest.
+
+use crate::{
+    commands::exec::{Program, run_program},
+    error::Result,
+    options::{KernelOptions, MachineOptions, ProgramOptions},
+    payload::{self, Payload},
+};
+
+/// Run `uverbs ARGS` in the guest
+///
+/// Its output, its exit status and the signals meant for it pass through. The lab's own failures exit with 125.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    kernel: KernelOptions,
+    #[command(flatten)]
+    machine: MachineOptions,
+    #[command(flatten)]
+    program: ProgramOptions,
+    /// Arguments of `uverbs`
+    #[arg(last = true, value_name = "ARGS")]
+    args: Vec<String>,
+}
+
+pub(crate) fn run(arguments: Arguments) -> Result<u8> {
+    let program = Program {
+        name: Payload::Tool.name().to_owned(),
+        image: payload::build(Payload::Tool)?,
+        args: arguments.args,
+    };
+    run_program(&arguments.kernel, &arguments.machine, &arguments.program, program)
+}

@@ -1,0 +1,59 @@
+//! The job of one run, as the guest's init gets it.
+
+use std::{env, net::Ipv4Addr, path::PathBuf, time::Duration};
+
+use lab_guest::{Job, PROGRAM_DIR};
+
+use crate::{
+    card::Profile,
+    fetch::Kernel,
+    machine::CONTROL_PORT,
+    options::{ProgramOptions, two_paths},
+};
+
+/// The name the driver gives to the first card.
+const DEVICE: &str = "mlx5_0";
+/// How long the driver may take to bring the card up once it is loaded.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// From a block that is nobody's (RFC 5737); the wire's other end is what the program makes of it.
+const ADDRESS: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 2);
+
+/// A job that runs one program with the card in place.
+pub(crate) fn for_program(
+    name: &str,
+    args: Vec<String>,
+    kernel: &Kernel,
+    profile: Profile,
+    options: &ProgramOptions,
+) -> Job {
+    let kernel_name = kernel.name.map_or_else(|| kernel.release.clone(), |name| name.to_string());
+    let control = format!("/dev/virtio-ports/{CONTROL_PORT}");
+    let path = format!("{PROGRAM_DIR}:/bin:/usr/bin:/sbin:/usr/sbin");
+    let lab = [
+        ("PATH", path),
+        ("HOME", "/tmp".to_owned()),
+        ("UVERBS_TEST_DEVICE", DEVICE.to_owned()),
+        ("UVERBS_LAB_PROFILE", profile.to_string()),
+        ("UVERBS_LAB_KERNEL", kernel_name),
+        ("CONNECTX_CONTROL", control),
+    ];
+    let mut env: Vec<_> = lab.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+    if let Ok(backtrace) = env::var("RUST_BACKTRACE") {
+        env.push(("RUST_BACKTRACE".to_owned(), backtrace));
+    }
+    env.extend(options.env.iter().cloned());
+    Job {
+        wait_for: vec![
+            PathBuf::from("/sys/class/infiniband").join(DEVICE),
+            PathBuf::from("/dev/infiniband/uverbs0"),
+        ],
+        patience: PATIENCE,
+        rxe: options.rxe,
+        address: options.net.then_some(ADDRESS),
+        program: name.to_owned(),
+        args,
+        env,
+        unprivileged: options.unprivileged,
+        outputs: options.out.iter().map(|out| two_paths(out).0.to_owned()).collect(),
+    }
+}

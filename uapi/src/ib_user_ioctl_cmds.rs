@@ -132,16 +132,16 @@ pub const UVERBS_ATTR_QUERY_GID_ENTRY_FLAGS: u16 = 2;
 /// Out, [`IbUverbsGidEntry`](crate::ib_user_ioctl_verbs::IbUverbsGidEntry): `QUERY_GID_ENTRY`.
 pub const UVERBS_ATTR_QUERY_GID_ENTRY_RESP_ENTRY: u16 = 3;
 
-/// Constant: `QUERY_PORT_SPEED`, the port, from 1.
+/// Constant: `QUERY_PORT_SPEED`, the port, from 1 (since Linux 7.0).
 pub const UVERBS_ATTR_QUERY_PORT_SPEED_PORT_NUM: u16 = 0;
-/// Out, `u64`: `QUERY_PORT_SPEED`, the speed.
+/// Out, `u64`: `QUERY_PORT_SPEED`, the speed (since Linux 7.0).
 pub const UVERBS_ATTR_QUERY_PORT_SPEED_RESP: u16 = 1;
 
-/// Out, `u32`: `QUERY_COMP_CNTR_CAPS`, most counters.
+/// Out, `u32`: `QUERY_COMP_CNTR_CAPS`, most counters (since the 7 series).
 pub const UVERBS_ATTR_QUERY_COMP_CNTR_CAPS_MAX_COUNTERS: u16 = 0;
-/// Out, `u64`: `QUERY_COMP_CNTR_CAPS`, greatest value.
+/// Out, `u64`: `QUERY_COMP_CNTR_CAPS`, greatest value (since the 7 series).
 pub const UVERBS_ATTR_QUERY_COMP_CNTR_CAPS_MAX_VALUE: u16 = 1;
-/// Out, `u32`: `QUERY_COMP_CNTR_CAPS`, operations that may be counted.
+/// Out, `u32`: `QUERY_COMP_CNTR_CAPS`, operations that may be counted (since the 7 series).
 pub const UVERBS_ATTR_QUERY_COMP_CNTR_CAPS_SUPPORTED_QP_ATTACH_OPS: u16 = 2;
 
 // PD

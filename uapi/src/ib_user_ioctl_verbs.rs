@@ -26,7 +26,7 @@ pub const RDMA_DRIVER_OCRDMA: u32 = 7;
 pub const RDMA_DRIVER_NES: u32 = 8;
 /// Intel X722.
 pub const RDMA_DRIVER_I40IW: u32 = 9;
-/// Intel X722, E810 and later; the number of the driver before it.
+/// Intel X722, E810 and later; the number of the driver before it (since Linux 5.14).
 pub const RDMA_DRIVER_IRDMA: u32 = 9;
 /// VMware's paravirtual device.
 pub const RDMA_DRIVER_VMW_PVRDMA: u32 = 10;

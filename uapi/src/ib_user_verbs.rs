@@ -27,31 +27,31 @@ pub const IB_USER_VERBS_CMD_COMMAND_MASK: u32 = 0xff;
 pub const IB_USER_VERBS_CMD_FLAG_EXTENDED: u32 = 0x80000000;
 // Flags of a device that a user of raw packets meets, as in `device_cap_flags_ex`
 
-/// Says when a port becomes active.
+/// Says when a port becomes active (named since Linux 5.19).
 pub const IB_UVERBS_DEVICE_PORT_ACTIVE_EVENT: u64 = 0x400;
-/// Has a system image GUID.
+/// Has a system image GUID (named since Linux 5.19).
 pub const IB_UVERBS_DEVICE_SYS_IMAGE_GUID: u64 = 0x800;
-/// Makes RNR NAKs for reliable connections.
+/// Makes RNR NAKs for reliable connections (named since Linux 5.19).
 pub const IB_UVERBS_DEVICE_RC_RNR_NAK_GEN: u64 = 0x1000;
-/// Shared receive queues may be resized.
+/// Shared receive queues may be resized (named since Linux 5.19).
 pub const IB_UVERBS_DEVICE_SRQ_RESIZE: u64 = 0x2000;
-/// Memory windows.
+/// Memory windows (named since Linux 5.19).
 pub const IB_UVERBS_DEVICE_MEM_WINDOW: u64 = 0x20000;
-/// IP checksums on datagrams.
+/// IP checksums on datagrams (named since Linux 5.19).
 pub const IB_UVERBS_DEVICE_UD_IP_CSUM: u64 = 0x40000;
-/// Extended reliable connections.
+/// Extended reliable connections (named since Linux 5.19).
 pub const IB_UVERBS_DEVICE_XRC: u64 = 0x100000;
-/// Memory management extensions.
+/// Memory management extensions (named since Linux 5.19).
 pub const IB_UVERBS_DEVICE_MEM_MGT_EXTENSIONS: u64 = 0x200000;
-/// Memory windows of type 2B.
+/// Memory windows of type 2B (named since Linux 5.19).
 pub const IB_UVERBS_DEVICE_MEM_WINDOW_TYPE_2B: u64 = 0x1000000;
-/// IP checksums on raw packets.
+/// IP checksums on raw packets (named since Linux 5.19).
 pub const IB_UVERBS_DEVICE_RAW_IP_CSUM: u64 = 0x4000000;
-/// Steering rules.
+/// Steering rules (named since Linux 5.19).
 pub const IB_UVERBS_DEVICE_MANAGED_FLOW_STEERING: u64 = 0x20000000;
-/// Raw packets may be received with their check sequence.
+/// Raw packets may be received with their check sequence (named since Linux 5.19).
 pub const IB_UVERBS_DEVICE_RAW_SCATTER_FCS: u64 = 0x400000000;
-/// Writes to memory may be padded to a cache line.
+/// Writes to memory may be padded to a cache line (named since Linux 5.19).
 pub const IB_UVERBS_DEVICE_PCI_WRITE_END_PADDING: u64 = 0x1000000000;
 
 /// The attributes of a device.

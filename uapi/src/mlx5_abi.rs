@@ -22,11 +22,11 @@ pub const MLX5_IB_ALLOC_UCONTEXT_RESP_MASK_CORE_CLOCK_OFFSET: u32 = 1;
 pub const MLX5_IB_ALLOC_UCONTEXT_RESP_MASK_DUMP_FILL_MKEY: u32 = 2;
 /// `comp_mask`: enhanced connection establishment.
 pub const MLX5_IB_ALLOC_UCONTEXT_RESP_MASK_ECE: u32 = 4;
-/// `comp_mask`: a drained queue pair may send again.
+/// `comp_mask`: a drained queue pair may send again (not in Linux 5.10).
 pub const MLX5_IB_ALLOC_UCONTEXT_RESP_MASK_SQD2RTS: u32 = 8;
-/// `comp_mask`: time stamps in real time.
+/// `comp_mask`: time stamps in real time (not in Linux 5.10).
 pub const MLX5_IB_ALLOC_UCONTEXT_RESP_MASK_REAL_TIME_TS: u32 = 16;
-/// `comp_mask`: memory keys of a context may be told apart by tag.
+/// `comp_mask`: memory keys of a context may be told apart by tag (not in Linux 5.10).
 pub const MLX5_IB_ALLOC_UCONTEXT_RESP_MASK_MKEY_UPDATE_TAG: u32 = 32;
 /// `eth_min_inline`: not an Ethernet device.
 pub const MLX5_USER_INLINE_MODE_NA: u8 = 0;

@@ -27,16 +27,16 @@ pub const MLX5_IB_OBJECT_STEERING_ANCHOR: u16 = 0x1009;
 
 // DEVICE (of the core)
 
-/// Vport and steering attributes of a port (since Linux 5.14).
+/// Vport and steering attributes of a port (not in Linux 5.10).
 pub const MLX5_IB_METHOD_QUERY_PORT: u16 = 0x1000;
 /// Where sysfs has the data direct function (since Linux 6.12).
 pub const MLX5_IB_METHOD_GET_DATA_DIRECT_SYSFS_PATH: u16 = 0x1001;
 
-/// In, `u32`: `QUERY_PORT`, the port, from 1.
+/// In, `u32`: `QUERY_PORT`, the port, from 1 (not in Linux 5.10).
 pub const MLX5_IB_ATTR_QUERY_PORT_PORT_NUM: u16 = 0x1000;
-/// Out, [`Mlx5IbUapiQueryPort`](crate::mlx5_user_ioctl_verbs::Mlx5IbUapiQueryPort).
+/// Out, [`Mlx5IbUapiQueryPort`](crate::mlx5_user_ioctl_verbs::Mlx5IbUapiQueryPort) (not in Linux 5.10).
 pub const MLX5_IB_ATTR_QUERY_PORT: u16 = 0x1001;
-/// Out, text: `GET_DATA_DIRECT_SYSFS_PATH`.
+/// Out, text: `GET_DATA_DIRECT_SYSFS_PATH` (since Linux 6.12).
 pub const MLX5_IB_ATTR_GET_DATA_DIRECT_SYSFS_PATH: u16 = 0x1000;
 /// Out, [`Mlx5IbAllocUcontextResp`](crate::mlx5_abi::Mlx5IbAllocUcontextResp): the core's `QUERY_CONTEXT`.
 pub const MLX5_IB_ATTR_QUERY_CONTEXT_RESP_UCTX: u16 = 0x1000;
@@ -65,9 +65,9 @@ pub const MLX5_IB_ATTR_REG_DMABUF_MR_ACCESS_FLAGS: u16 = 0x1000;
 
 // DM (of the core)
 
-/// Maps an operation's address of device memory.
+/// Maps an operation's address of device memory (not in Linux 5.10).
 pub const MLX5_IB_METHOD_DM_MAP_OP_ADDR: u16 = 0x1000;
-/// Where device memory lies.
+/// Where device memory lies (not in Linux 5.10).
 pub const MLX5_IB_METHOD_DM_QUERY: u16 = 0x1001;
 
 /// Out, `u64`: the core's `DM_ALLOC`, offset or ICM address.
@@ -76,21 +76,21 @@ pub const MLX5_IB_ATTR_ALLOC_DM_RESP_START_OFFSET: u16 = 0x1000;
 pub const MLX5_IB_ATTR_ALLOC_DM_RESP_PAGE_INDEX: u16 = 0x1001;
 /// Constant: the core's `DM_ALLOC`, `MLX5_IB_UAPI_DM_TYPE_*`.
 pub const MLX5_IB_ATTR_ALLOC_DM_REQ_TYPE: u16 = 0x1002;
-/// Handle: `DM_MAP_OP_ADDR`.
+/// Handle: `DM_MAP_OP_ADDR` (not in Linux 5.10).
 pub const MLX5_IB_ATTR_DM_MAP_OP_ADDR_REQ_HANDLE: u16 = 0x1000;
-/// In, `u8`: `DM_MAP_OP_ADDR`, the operation.
+/// In, `u8`: `DM_MAP_OP_ADDR`, the operation (not in Linux 5.10).
 pub const MLX5_IB_ATTR_DM_MAP_OP_ADDR_REQ_OP: u16 = 0x1001;
-/// Out, `u64`: `DM_MAP_OP_ADDR`, offset in the page.
+/// Out, `u64`: `DM_MAP_OP_ADDR`, offset in the page (not in Linux 5.10).
 pub const MLX5_IB_ATTR_DM_MAP_OP_ADDR_RESP_START_OFFSET: u16 = 0x1002;
-/// Out, `u16`: `DM_MAP_OP_ADDR`, page to map.
+/// Out, `u16`: `DM_MAP_OP_ADDR`, page to map (not in Linux 5.10).
 pub const MLX5_IB_ATTR_DM_MAP_OP_ADDR_RESP_PAGE_INDEX: u16 = 0x1003;
-/// Handle: `DM_QUERY`.
+/// Handle: `DM_QUERY` (not in Linux 5.10).
 pub const MLX5_IB_ATTR_QUERY_DM_REQ_HANDLE: u16 = 0x1000;
-/// Out, `u64`: `DM_QUERY`, offset in the page.
+/// Out, `u64`: `DM_QUERY`, offset in the page (not in Linux 5.10).
 pub const MLX5_IB_ATTR_QUERY_DM_RESP_START_OFFSET: u16 = 0x1001;
-/// Out, `u16`: `DM_QUERY`, page to map.
+/// Out, `u16`: `DM_QUERY`, page to map (not in Linux 5.10).
 pub const MLX5_IB_ATTR_QUERY_DM_RESP_PAGE_INDEX: u16 = 0x1002;
-/// Out, `u64`: `DM_QUERY`, length.
+/// Out, `u64`: `DM_QUERY`, length (not in Linux 5.10).
 pub const MLX5_IB_ATTR_QUERY_DM_RESP_LENGTH: u16 = 0x1003;
 
 // DEVX
@@ -269,20 +269,20 @@ pub const MLX5_IB_ATTR_UAR_OBJ_DESTROY_HANDLE: u16 = 0x1000;
 
 // STEERING_ANCHOR
 
-/// Creates an anchor; needs `CAP_NET_RAW`.
+/// Creates an anchor; needs `CAP_NET_RAW` (since Linux 6.0).
 pub const MLX5_IB_METHOD_STEERING_ANCHOR_CREATE: u16 = 0x1000;
-/// Destroys it.
+/// Destroys it (since Linux 6.0).
 pub const MLX5_IB_METHOD_STEERING_ANCHOR_DESTROY: u16 = 0x1001;
 
-/// Handle, new: `STEERING_ANCHOR_CREATE`.
+/// Handle, new: `STEERING_ANCHOR_CREATE` (since Linux 6.0).
 pub const MLX5_IB_ATTR_STEERING_ANCHOR_CREATE_HANDLE: u16 = 0x1000;
-/// Constant: `STEERING_ANCHOR_CREATE`, `MLX5_IB_UAPI_FLOW_TABLE_TYPE_*`.
+/// Constant: `STEERING_ANCHOR_CREATE`, `MLX5_IB_UAPI_FLOW_TABLE_TYPE_*` (since Linux 6.0).
 pub const MLX5_IB_ATTR_STEERING_ANCHOR_FT_TYPE: u16 = 0x1001;
-/// In, `u16`, inline: `STEERING_ANCHOR_CREATE`. The kernel indexes an array with it and checks nothing: never above 15.
+/// In, `u16`, inline: `STEERING_ANCHOR_CREATE`. The kernel indexes an array with it and checks nothing: never above 15 (since Linux 6.0).
 pub const MLX5_IB_ATTR_STEERING_ANCHOR_PRIORITY: u16 = 0x1002;
-/// Declared *in*, but the kernel writes a `u32` to the address given: `STEERING_ANCHOR_CREATE`, the flow table id.
+/// Declared *in*, but the kernel writes a `u32` to the address given: `STEERING_ANCHOR_CREATE`, the flow table id (since Linux 6.0).
 pub const MLX5_IB_ATTR_STEERING_ANCHOR_FT_ID: u16 = 0x1003;
-/// Handle, destroyed: `STEERING_ANCHOR_DESTROY`.
+/// Handle, destroyed: `STEERING_ANCHOR_DESTROY` (since Linux 6.0).
 pub const MLX5_IB_ATTR_STEERING_ANCHOR_DESTROY_HANDLE: u16 = 0x1000;
 
 // FLOW_MATCHER
@@ -317,8 +317,6 @@ pub const MLX5_IB_FLOW_TYPE_SNIFFER: u8 = 1;
 pub const MLX5_IB_FLOW_TYPE_ALL_DEFAULT: u8 = 2;
 /// Multicast that no other flow takes.
 pub const MLX5_IB_FLOW_TYPE_MC_DEFAULT: u8 = 3;
-/// Size of a match mask or value that the kernel accepts, in 32-bit words; it has room for 128 of them.
-pub const MLX5_IB_DW_MATCH_PARAM: usize = 0xa0;
 
 // FLOW (of the core)
 

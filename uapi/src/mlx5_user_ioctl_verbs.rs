@@ -12,7 +12,7 @@ pub const MLX5_IB_UAPI_FLOW_TABLE_TYPE_NIC_TX: u32 = 1;
 pub const MLX5_IB_UAPI_FLOW_TABLE_TYPE_FDB: u32 = 2;
 /// RDMA traffic received.
 pub const MLX5_IB_UAPI_FLOW_TABLE_TYPE_RDMA_RX: u32 = 3;
-/// RDMA traffic sent (since Linux 5.11).
+/// RDMA traffic sent.
 pub const MLX5_IB_UAPI_FLOW_TABLE_TYPE_RDMA_TX: u32 = 4;
 /// RDMA transport received, of one port (since Linux 6.15).
 pub const MLX5_IB_UAPI_FLOW_TABLE_TYPE_RDMA_TRANSPORT_RX: u32 = 5;
@@ -64,20 +64,20 @@ pub const MLX5_IB_UAPI_DM_TYPE_ENCAP_SW_ICM: u32 = 4;
 
 // What QUERY_PORT answered, as in `Mlx5IbUapiQueryPort::flags`
 
-/// `vport`.
+/// `vport` (not in Linux 5.10).
 pub const MLX5_IB_UAPI_QUERY_PORT_VPORT: u64 = 1;
-/// `vport_vhca_id`.
+/// `vport_vhca_id` (not in Linux 5.10).
 pub const MLX5_IB_UAPI_QUERY_PORT_VPORT_VHCA_ID: u64 = 2;
-/// `vport_steering_icm_rx`.
+/// `vport_steering_icm_rx` (not in Linux 5.10).
 pub const MLX5_IB_UAPI_QUERY_PORT_VPORT_STEERING_ICM_RX: u64 = 4;
-/// `vport_steering_icm_tx`.
+/// `vport_steering_icm_tx` (not in Linux 5.10).
 pub const MLX5_IB_UAPI_QUERY_PORT_VPORT_STEERING_ICM_TX: u64 = 8;
-/// `reg_c0`.
+/// `reg_c0` (not in Linux 5.10).
 pub const MLX5_IB_UAPI_QUERY_PORT_VPORT_REG_C0: u64 = 0x10;
-/// `esw_owner_vhca_id`.
+/// `esw_owner_vhca_id` (not in Linux 5.10).
 pub const MLX5_IB_UAPI_QUERY_PORT_ESW_OWNER_VHCA_ID: u64 = 0x20;
 
-/// A register's value under a mask.
+/// A register's value under a mask (not in Linux 5.10).
 #[doc(alias = "mlx5_ib_uapi_reg")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout)]
 #[repr(C)]
@@ -90,7 +90,7 @@ pub struct Mlx5IbUapiReg {
 
 assert_layout!(Mlx5IbUapiReg: 8 { value: 0, mask: 4 });
 
-/// A port as steering sees it. `flags` says which fields the kernel filled.
+/// A port as steering sees it (not in Linux 5.10). `flags` says which fields the kernel filled.
 #[doc(alias = "mlx5_ib_uapi_query_port")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout)]
 #[repr(C, align(8))]

@@ -220,7 +220,6 @@ prm_layouts! {
         /// Counters in a bulk, as a power of two.
         LOG_MAX_FLOW_COUNTER_BULK: 0x348/8,
         LOG_MAX_TRANSPORT_DOMAIN: 0x323/5,
-        RELAXED_ORDERING_READ: 0x32a/1,
         LOG_MAX_PD: 0x32b/5,
         LOG_MAX_XRCD: 0x33b/5,
         LOG_MAX_RQ: 0x363/5,

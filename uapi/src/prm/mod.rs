@@ -48,3 +48,56 @@ pub const LAYOUTS: &[&[Layout]] = &[
     steering::LAYOUTS,
     tir::LAYOUTS,
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::{Field, LAYOUTS, command_in, command_out};
+
+    #[test]
+    fn every_command_and_answer_begins_alike() {
+        let heads = [
+            ("OPCODE", command_in::OPCODE),
+            ("UID", command_in::UID),
+            ("OP_MOD", command_in::OP_MOD),
+            ("STATUS", command_out::STATUS),
+            ("SYNDROME", command_out::SYNDROME),
+        ];
+        for layout in LAYOUTS.concat() {
+            let has = |name| layout.fields.iter().any(|(field, _)| *field == name);
+            assert!(!layout.name.ends_with("_out") || has("STATUS") && has("SYNDROME"), "{}", layout.name);
+            // The uid in these is the one that the command is about.
+            let about_a_uid = ["create_uctx_out", "destroy_uctx_in"].contains(&layout.name);
+            for (name, head) in heads.iter().filter(|(name, _)| !(about_a_uid && *name == "UID")) {
+                if let Some((_, field)) = layout.fields.iter().find(|(field, _)| field == name) {
+                    assert_eq!(field, head, "{}::{name}", layout.name);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_field_lies_in_its_layout() {
+        for layout in LAYOUTS.concat() {
+            for (name, field) in layout.fields {
+                let bits = layout.size * 8;
+                assert!(
+                    field.offset + field.width <= bits || field.offset == bits,
+                    "{}::{name}",
+                    layout.name
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_list_without_a_size_may_follow_the_outer_field() {
+        let (outer, item) = (Field::new(0, 64), Field::new(64, 32));
+        assert_eq!(outer.then(item), Field::new(64, 32));
+    }
+
+    #[test]
+    #[should_panic(expected = "ends behind")]
+    fn an_inner_field_ends_in_the_outer_one() {
+        let _ = Field::new(0, 64).then(Field::new(48, 32));
+    }
+}

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Output};
 
 /// A C source file in which expressions may be evaluated.
 pub(crate) struct Compiler {
@@ -58,8 +58,8 @@ impl Compiler {
 
     /// The expressions that do not compile.
     fn missing(&self, source: &Path) -> io::Result<BTreeSet<usize>> {
-        let output = self.cc().arg("-fsyntax-only").arg(source).output()?;
-        let messages = String::from_utf8_lossy(&output.stderr);
+        let done = output(self.cc().arg("-fsyntax-only").arg(source))?;
+        let messages = String::from_utf8_lossy(&done.stderr);
         let mut missing = BTreeSet::new();
         for message in messages.lines().filter(|line| line.contains("error:")) {
             let line = message
@@ -75,12 +75,12 @@ impl Compiler {
 
     fn run(&self, source: &Path) -> io::Result<Vec<(usize, u64)>> {
         let program = source.with_extension("");
-        let output = self.cc().arg("-o").arg(&program).arg(source).output()?;
-        if !output.status.success() {
-            return Err(io::Error::other(String::from_utf8_lossy(&output.stderr).into_owned()));
+        let done = output(self.cc().arg("-o").arg(&program).arg(source))?;
+        if !done.status.success() {
+            return Err(io::Error::other(String::from_utf8_lossy(&done.stderr).into_owned()));
         }
-        let output = Command::new(&program).output()?;
-        String::from_utf8_lossy(&output.stdout)
+        let done = output(&mut Command::new(&program))?;
+        String::from_utf8_lossy(&done.stdout)
             .lines()
             .map(|line| {
                 let (index, value) = line.split_once(' ')?;
@@ -103,4 +103,12 @@ impl Compiler {
         }
         cc
     }
+}
+
+/// Runs a command; an error says which.
+fn output(command: &mut Command) -> io::Result<Output> {
+    command.output().map_err(|error| {
+        let program = command.get_program().to_string_lossy();
+        io::Error::new(error.kind(), format!("cannot run {program}: {error}"))
+    })
 }

@@ -159,13 +159,13 @@ prm_layouts! {
         LOG_SIZE: 0x18/8,
         TABLE_MISS_ID: 0x28/24,
         LAG_MASTER_NEXT_TABLE_ID: 0x48/24,
-        /// The rule table context of the receive side.
+        /// The rule table context; of the switch, its receive side.
         RTC_ID_0: 0xc0/32,
-        /// Where the table begins in the card's memory, transmit side.
+        /// Where the transmit side of the switch's table begins in the card's memory.
         SW_OWNER_ICM_ROOT_1: 0xc0/64,
-        /// The rule table context of the transmit side.
+        /// The rule table context of the switch's transmit side.
         RTC_ID_1: 0xe0/32,
-        /// Where the table begins in the card's memory, receive side.
+        /// Where the table begins in the card's memory; of the switch, its receive side.
         SW_OWNER_ICM_ROOT_0: 0x100/64,
     }
 
@@ -276,7 +276,7 @@ prm_layouts! {
         MATCH_DEFINER_ID: 0x150/16,
         /// Which parts of `MATCH_CRITERIA` count, bit set of `MLX5_CREATE_FLOW_GROUP_IN_MATCH_CRITERIA_ENABLE_*`.
         MATCH_CRITERIA_ENABLE: 0x1f8/8,
-        /// The mask: [`fte_match_param`](super::fte_match_param).
+        /// The mask: [`fte_match_param`](crate::prm::fte_match_param).
         MATCH_CRITERIA: 0x200/4096,
     }
 
@@ -345,7 +345,7 @@ prm_layouts! {
         MODIFY_HEADER_ID: 0xe0/32,
         PUSH_VLAN_2: 0x100/32,
         ENCRYPT_DECRYPT_OBJ_ID: 0x120/32,
-        /// The value: [`fte_match_param`](super::fte_match_param).
+        /// The value: [`fte_match_param`](crate::prm::fte_match_param).
         MATCH_VALUE: 0x200/4096,
         EXECUTE_ASO: 0x1200/64,
     }

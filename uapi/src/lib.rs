@@ -9,7 +9,7 @@
 //! says since when; to older ones it is unknown, never something else.
 //!
 //! Every size, offset, and number is checked against the headers of each supported kernel.
-#![cfg_attr(not(test), no_std)]
+#![no_std]
 #![forbid(unsafe_code)]
 
 /// Asserts at compile time where the kernel has each field. A field that is not listed does not compile.

@@ -20,9 +20,9 @@ pub(crate) const SUPPORTED: &[(&str, Version)] =
 /// The headers of one kernel.
 pub(crate) struct Headers {
     pub(crate) version: Version,
-    /// The folder that holds `rdma/` and `linux/` of the user ABI: package `linux-libc-dev`.
+    /// Holds `rdma/`, `linux/` and `asm/` of the user ABI: package `linux-libc-dev`.
     pub(crate) user: PathBuf,
-    /// The folder that holds `linux/mlx5/`: package `linux-headers-…-common`.
+    /// Holds `linux/mlx5/`: package `linux-headers-…-common`.
     pub(crate) kernel: PathBuf,
 }
 
@@ -35,21 +35,14 @@ impl Headers {
                 PathBuf::from,
             )
             .join(name);
-        let user = root.join("libc-dev/usr/include");
-        let sources = root.join("common/usr/src");
-        let kernel = std::fs::read_dir(&sources)
-            .ok()
-            .into_iter()
-            .flatten()
-            .flatten()
-            .map(|entry| entry.path().join("include"))
-            .find(|include| include.join("linux/mlx5/mlx5_ifc.h").is_file());
-        match kernel {
-            Some(kernel) if user.join("rdma").is_dir() => Ok(Self { version, user, kernel }),
-            _ => Err(format!(
+        let (user, kernel) = (root.join("libc-dev"), root.join("common"));
+        if user.join("rdma").is_dir() && kernel.join("linux/mlx5/mlx5_ifc.h").is_file() {
+            Ok(Self { version, user, kernel })
+        } else {
+            Err(format!(
                 "the headers of Linux {name} are not in {}; `cargo lab fetch` gets them",
                 root.display()
-            )),
+            ))
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Checks every constant, struct and layout of `uverbs-uapi` against the headers of each supported kernel.
 //!
-//! The headers are those of Debian's packages `linux-libc-dev` and `linux-headers-…-common`, unpacked in
-//! `target/lab/headers/<kernel>/{libc-dev,common}/` or below `UVERBS_HEADERS`. `cargo lab fetch` puts them there. The
+//! The headers are those of Debian's packages `linux-libc-dev` and `linux-headers-…-common`, whose include folders
+//! `cargo lab fetch` puts in `target/lab/headers/<kernel>/{libc-dev,common}/`; `UVERBS_HEADERS` names another place. The
 //! checks of a kernel whose headers are missing are reported as ignored; with `CI` set, as failed.
 //!
 //! The C compiler evaluates the names in each header, so that nothing here knows C. `build.rs` lists what is to be

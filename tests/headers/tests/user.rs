@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::mem::offset_of;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::compiler::Compiler;
 use crate::kernel::Version;
@@ -85,7 +85,7 @@ pub(crate) fn complaints(
     for (module, (constants, structures)) in modules {
         let compiler = Compiler {
             preamble: includes(module),
-            include: include_folders(include),
+            include: vec![include.to_owned()],
             folder: folder.join(module),
         };
         let questions = constants
@@ -103,11 +103,6 @@ pub(crate) fn complaints(
         );
     }
     Ok(complaints)
-}
-
-/// Debian has the `asm` folder of an architecture beside, other trees inside.
-fn include_folders(include: &Path) -> Vec<PathBuf> {
-    vec![include.to_owned(), include.join(format!("{}-linux-gnu", std::env::consts::ARCH))]
 }
 
 /// One expression, and what its value should be.

@@ -186,6 +186,7 @@ named_constants! {
         MLX5_CMD_OP_QUERY_RQT = 0x919,
 
         // Flow tables and what entries refer to.
+        MLX5_CMD_OP_SET_FLOW_TABLE_ROOT = 0x92f,
         MLX5_CMD_OP_CREATE_FLOW_TABLE = 0x930,
         MLX5_CMD_OP_DESTROY_FLOW_TABLE = 0x931,
         MLX5_CMD_OP_QUERY_FLOW_TABLE = 0x932,

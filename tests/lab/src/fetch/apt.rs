@@ -6,13 +6,15 @@ use std::{
     io::{BufRead, BufReader, Read},
     path::{Path, PathBuf},
     process::{Command, Output, Stdio},
+    thread,
     time::{Duration, Instant, SystemTime},
 };
 
 use super::{
     error::{AtPath, Error, Result},
+    product::{Parts, Product},
     say,
-    sources::{Machine, Release},
+    sources::Machine,
 };
 
 /// Between two lines of progress.
@@ -20,6 +22,10 @@ const PROGRESS: Duration = Duration::from_secs(3);
 
 /// The file that tells when the lists were updated, and what went wrong then.
 const UPDATED: &str = "updated";
+
+/// The files that make it private.
+const SOURCES: &str = "debian.sources";
+const CONFIG: &str = "apt.conf";
 
 /// A package at the version that apt chose.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,11 +46,12 @@ impl fmt::Display for Package {
     }
 }
 
-/// The packages of one release.
+/// The packages of one release, as a product needs them.
 #[derive(Debug)]
 pub(super) struct Archive {
+    /// The product, for messages.
+    what: String,
     folder: PathBuf,
-    config: PathBuf,
     /// Takes versions from there, where a suite is not preferred by itself.
     suite: Option<&'static str>,
     /// What went wrong when the lists were updated: why a package may be absent.
@@ -52,45 +59,39 @@ pub(super) struct Archive {
 }
 
 impl Archive {
-    /// Prepares apt for `release` below `folder`, and updates its lists unless they are newer than `fresh`.
+    /// Prepares apt below `folder`, and updates its lists unless they are newer than `fresh`.
     ///
     /// # Errors
-    /// The machine has no apt or no mirror, as text; the folder cannot be written.
-    pub(super) fn open(
-        folder: &Path,
-        release: Release,
-        suite: Option<&'static str>,
-        fresh: SystemTime,
-    ) -> Result<std::result::Result<Self, String>> {
-        let sources = match Machine::read()?.and_then(|machine| machine.sources_of(release)) {
-            Ok(sources) => sources,
-            Err(reason) => return Ok(Err(reason)),
-        };
+    /// The machine has no apt or no mirror; the folder cannot be written.
+    pub(super) fn open(folder: &Path, product: &impl Product, fresh: SystemTime) -> Result<Self> {
+        let what = product.name();
+        let release = product.release();
+        let sources = Machine::read()
+            .and_then(|machine| machine.sources_of(release))
+            .map_err(|reason| Error::unavailable(&what, reason))?;
         let folder = folder.join(release.codename());
         for part in ["lists/partial", "cache"] {
             let part = folder.join(part);
             fs::create_dir_all(&part).at(&part)?;
         }
-        let write = {
-            let folder = folder.clone();
-            move |name: &str, text: &str| {
-                let path = folder.join(name);
-                fs::write(&path, text).at(&path)?;
-                Ok(path)
-            }
-        };
-        write("debian.sources", &sources)?;
-        write("status", "")?;
-        let config = write("apt.conf", &configuration(&folder))?;
-        let mut archive = Self { folder, config, suite, trouble: String::new() };
+        let config = configuration(&folder);
+        let mut archive = Self { what, folder, suite: product.suite(), trouble: String::new() };
+        archive.write(SOURCES, &sources)?;
+        archive.write("status", "")?;
+        archive.write(CONFIG, &config)?;
         if archive.lists_date().is_some_and(|date| date >= fresh) && archive.last_trouble().is_empty() {
-            return Ok(Ok(archive));
+            return Ok(archive);
         }
         say(&format!("asking the mirrors for the packages of {}", release.codename()));
         let output = output(archive.apt("apt-get").args(["-qq", "update"]))?;
         archive.trouble = complaints(&output.stderr);
-        write(UPDATED, &archive.trouble)?;
-        Ok(Ok(archive))
+        archive.write(UPDATED, &archive.trouble)?;
+        Ok(archive)
+    }
+
+    fn write(&self, file: &str, text: &str) -> Result<()> {
+        let path = self.folder.join(file);
+        fs::write(&path, text).at(&path)
     }
 
     /// When the lists were last updated, or could not be.
@@ -105,75 +106,68 @@ impl Archive {
     /// Starts at `roots` and goes on to those dependencies whose name is `wanted`.
     ///
     /// # Errors
-    /// A package is not there, as text.
-    pub(super) fn select(
-        &self,
-        roots: &[&str],
-        wanted: impl Fn(&str) -> bool,
-    ) -> Result<std::result::Result<Vec<Package>, String>> {
+    /// A package is not there.
+    pub(super) fn select(&self, roots: &[&str], wanted: impl Fn(&str) -> bool) -> Result<Vec<Package>> {
         let mut names: BTreeSet<String> = roots.iter().map(|&name| name.to_owned()).collect();
         let mut found = BTreeMap::new();
         while let Some(name) = names.pop_first() {
             let output = output(self.apt("apt-cache").args(["--no-all-versions", "show", &name]))?;
             let Some(package) = parse_package(&String::from_utf8_lossy(&output.stdout)) else {
-                let reason = if self.trouble.is_empty() { "" } else { ": " };
-                return Ok(Err(format!("the mirrors have no package {name}{reason}{}", self.trouble)));
+                let colon = if self.trouble.is_empty() { "" } else { ": " };
+                let reason = format!("the mirrors have no package {name}{colon}{}", self.trouble);
+                return Err(Error::unavailable(&self.what, reason));
             };
             names.extend(
                 package.depends.iter().filter(|name| wanted(name) && !found.contains_key(*name)).cloned(),
             );
             found.insert(package.name.clone(), package);
         }
-        Ok(Ok(found.into_values().collect()))
+        Ok(found.into_values().collect())
     }
 
-    /// Downloads `packages` into `folder`, and all they depend on if `closure`. What is there already, whole
-    /// or in part, is not downloaded again.
-    pub(super) fn download(
-        &self,
-        what: &str,
-        packages: &[Package],
-        closure: bool,
-        folder: &Path,
-    ) -> Result<()> {
+    /// Downloads the packages into `folder`. What is there already, whole or in part, is not downloaded again.
+    ///
+    /// # Errors
+    /// The mirrors do not give a package.
+    pub(super) fn download(&self, parts: &Parts, folder: &Path) -> Result<()> {
         let partial = folder.join("partial");
         fs::create_dir_all(&partial).at(&partial)?;
         let mut command = self.apt("apt-get");
         command.args(["-qq", "-y", "-o", "APT::Status-Fd=1"]).current_dir(folder);
-        if closure {
+        let versions = versions(&parts.packages);
+        if parts.closure {
             command.arg("-o").arg(format!("Dir::Cache::archives={}/", folder.display()));
             command.args(["--download-only", "install"]);
-            say(&format!("{what}: downloading {}", versions(packages)));
+            say(&format!("{}: downloading {versions} and what it needs", self.what));
         } else {
             command.arg("download");
-            let size: u64 = packages.iter().map(|package| package.size).sum();
-            say(&format!("{what}: downloading {}, {} MB", versions(packages), size.div_ceil(1_000_000)));
+            let size: u64 = parts.packages.iter().map(|package| package.size).sum();
+            say(&format!("{}: downloading {versions}, {} MB", self.what, size.div_ceil(1_000_000)));
         }
-        command.args(packages.iter().map(|package| format!("{}={}", package.name, package.version)));
-        let mut child = command
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .at(Path::new("apt-get"))?;
-        if let Some(progress) = child.stdout.take() {
-            show_progress(what, progress);
-        }
-        let mut stderr = Vec::new();
-        if let Some(mut pipe) = child.stderr.take() {
-            pipe.read_to_end(&mut stderr).at(Path::new("apt-get"))?;
-        }
-        let status = child.wait().at(Path::new("apt-get"))?;
-        if status.success() {
+        command.args(parts.packages.iter().map(|package| format!("{}={}", package.name, package.version)));
+        let apt = Path::new("apt-get");
+        let mut child =
+            command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().at(apt)?;
+        let progress = child.stdout.take();
+        let output = thread::scope(|scope| {
+            scope.spawn(|| progress.map(|progress| show_progress(&self.what, progress)));
+            child.wait_with_output()
+        })
+        .at(apt)?;
+        if output.status.success() {
             return Ok(());
         }
-        Err(Error::unavailable(what, complaints(&stderr)))
+        Err(Error::unavailable(&self.what, complaints(&output.stderr)))
     }
 
     /// A program of apt's with the private configuration.
     fn apt(&self, program: &str) -> Command {
         let mut command = Command::new(program);
-        command.arg("-c").arg(&self.config).env("LC_ALL", "C").env("DEBIAN_FRONTEND", "noninteractive");
+        command
+            .arg("-c")
+            .arg(self.folder.join(CONFIG))
+            .env("LC_ALL", "C")
+            .env("DEBIAN_FRONTEND", "noninteractive");
         // An empty value also drops what the machine prefers: its own release is not among these suites.
         command.arg("-o").arg(format!("APT::Default-Release={}", self.suite.unwrap_or_default()));
         command
@@ -183,7 +177,7 @@ impl Archive {
 /// apt's configuration for a state in `folder`.
 fn configuration(folder: &Path) -> String {
     format!(
-        r#"Dir::Etc::sourcelist "{0}/debian.sources";
+        r#"Dir::Etc::sourcelist "{0}/{SOURCES}";
 Dir::Etc::sourceparts "/dev/null";
 Dir::Etc::preferences "/dev/null";
 Dir::Etc::preferencesparts "/dev/null";

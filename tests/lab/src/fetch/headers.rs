@@ -40,13 +40,11 @@ impl Product for Headers {
     }
 
     /// The metapackage leads to the headers of an image, and these to those that all flavours share.
-    fn parts(&self, archive: &Archive) -> Result<std::result::Result<Parts, String>> {
-        let packages = archive
-            .select(&[FOR_PROGRAMS, "linux-headers-amd64"], |name| name.starts_with("linux-headers-"))?;
-        Ok(packages.map(|mut packages| {
-            packages.retain(|package| package.name == FOR_PROGRAMS || package.name.ends_with("-common"));
-            Parts { packages, closure: false }
-        }))
+    fn parts(&self, archive: &Archive) -> Result<Parts> {
+        let of_headers = |name: &str| name.starts_with("linux-headers-");
+        let mut packages = archive.select(&[FOR_PROGRAMS, "linux-headers-amd64"], of_headers)?;
+        packages.retain(|package| package.name == FOR_PROGRAMS || package.name.ends_with("-common"));
+        Ok(Parts { packages, closure: false })
     }
 
     fn choice(&self, package: &str) -> &'static [&'static str] {

@@ -117,11 +117,11 @@ impl Product for KernelName {
     /// The newest image is what the metapackage of the generic flavour depends on. Since 7.3 an image
     /// is itself split: the kernel in `linux-binary-*`, the modules in `linux-modules-*`, and which modules
     /// are built in tells `linux-base-*`.
-    fn parts(&self, archive: &Archive) -> Result<std::result::Result<Parts, String>> {
+    fn parts(&self, archive: &Archive) -> Result<Parts> {
         const PARTS: [&str; 4] = ["linux-image-", "linux-base-", "linux-binary-", "linux-modules-"];
         let of_image = |name: &str| PARTS.iter().any(|part| name.starts_with(part));
         let packages = archive.select(&["linux-image-amd64"], of_image)?;
-        Ok(packages.map(|packages| Parts { packages, closure: false }))
+        Ok(Parts { packages, closure: false })
     }
 
     fn choice(&self, _package: &str) -> &'static [&'static str] {

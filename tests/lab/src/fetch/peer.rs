@@ -29,9 +29,9 @@ impl Product for Peer {
         Release::Trixie
     }
 
-    fn parts(&self, archive: &Archive) -> Result<std::result::Result<Parts, String>> {
+    fn parts(&self, archive: &Archive) -> Result<Parts> {
         let packages = archive.select(&PACKAGES, |_| false)?;
-        Ok(packages.map(|packages| Parts { packages, closure: true }))
+        Ok(Parts { packages, closure: true })
     }
 
     fn choice(&self, _package: &str) -> &'static [&'static str] {

@@ -41,8 +41,8 @@ pub(super) trait Product {
         None
     }
 
-    /// Which packages, at the versions apt chooses; or why there are none.
-    fn parts(&self, archive: &Archive) -> Result<std::result::Result<Parts, String>>;
+    /// Which packages, at the versions apt chooses.
+    fn parts(&self, archive: &Archive) -> Result<Parts>;
 
     /// What to unpack of a package: options and patterns of tar.
     fn choice(&self, package: &str) -> &'static [&'static str];

@@ -42,9 +42,9 @@ impl Product for Package {
         Some("trixie-backports")
     }
 
-    fn parts(&self, archive: &Archive) -> Result<std::result::Result<Parts, String>> {
+    fn parts(&self, archive: &Archive) -> Result<Parts> {
         let packages = archive.select(&["qemu-system-x86"], |_| false)?;
-        Ok(packages.map(|packages| Parts { packages, closure: true }))
+        Ok(Parts { packages, closure: true })
     }
 
     fn choice(&self, _package: &str) -> &'static [&'static str] {

@@ -3,9 +3,7 @@
 //! The lab names no host. It asks the mirrors that the machine already uses for other releases of Debian,
 //! and takes over how they are trusted.
 
-use std::{fmt::Write as _, fs, path::Path, process::Command};
-
-use super::error::{AtPath, Result};
+use std::{env::consts::ARCH, fmt::Write as _, fs, path::Path, process::Command};
 
 /// The keys of all Debian releases, where Debian keeps them: the machine's own sources may name only the
 /// key of its own release.
@@ -91,20 +89,20 @@ impl Machine {
     /// Reads the sources of this machine.
     ///
     /// # Errors
-    /// This is not Debian on x86-64, as text; apt's files cannot be read.
-    pub(super) fn read() -> Result<std::result::Result<Self, String>> {
-        if std::env::consts::ARCH != "x86_64" {
-            return Ok(Err(format!("this machine is {}, not x86-64", std::env::consts::ARCH)));
+    /// This is not Debian on x86-64, or apt's files cannot be read; as text.
+    pub(super) fn read() -> Result<Self, String> {
+        if ARCH != "x86_64" {
+            return Err(format!("this machine is {ARCH}, not x86-64"));
         }
         let os_release = fs::read_to_string("/etc/os-release").unwrap_or_default();
         if value_of(&os_release, "ID").as_deref() != Some("debian") {
-            return Ok(Err("this machine does not run Debian".to_owned()));
+            return Err("this machine does not run Debian".to_owned());
         }
         let codename = value_of(&os_release, "VERSION_CODENAME").unwrap_or_default();
         let output = Command::new("apt-config")
             .args(["shell", "LIST", "Dir::Etc::sourcelist/f", "PARTS", "Dir::Etc::sourceparts/d"])
             .output()
-            .at(Path::new("apt-config"))?;
+            .map_err(|error| format!("apt-config: {error}"))?;
         let places = String::from_utf8_lossy(&output.stdout).into_owned();
         let mut sources = Vec::new();
         if let Ok(text) = fs::read_to_string(value_of(&places, "LIST").unwrap_or_default()) {
@@ -114,14 +112,14 @@ impl Machine {
             sources.extend(sources_in(Path::new(&parts))?);
         }
         let keyring = DEBIAN_KEYRINGS.into_iter().find(|path| Path::new(path).exists());
-        Ok(Ok(Self { codename, sources, keyring }))
+        Ok(Self { codename, sources, keyring })
     }
 
     /// The sources of `release`, as a file in apt's deb822 form.
     ///
     /// # Errors
     /// The machine has no source that could have the release, as text.
-    pub(super) fn sources_of(&self, release: Release) -> std::result::Result<String, String> {
+    pub(super) fn sources_of(&self, release: Release) -> Result<String, String> {
         let codename = release.codename();
         let base = self
             .pick(|suite| suite == codename)
@@ -169,15 +167,16 @@ impl Machine {
 }
 
 /// The sources in all files of a `sources.list.d`.
-fn sources_in(folder: &Path) -> Result<Vec<Source>> {
+fn sources_in(folder: &Path) -> Result<Vec<Source>, String> {
     let Ok(entries) = fs::read_dir(folder) else { return Ok(Vec::new()) };
     let mut paths: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
     paths.sort();
+    let read = |path: &Path| fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()));
     let mut sources = Vec::new();
     for path in paths {
         match path.extension().and_then(|extension| extension.to_str()) {
-            Some("list") => sources.extend(one_line_sources(&fs::read_to_string(&path).at(&path)?)),
-            Some("sources") => sources.extend(deb822_sources(&fs::read_to_string(&path).at(&path)?)),
+            Some("list") => sources.extend(one_line_sources(&read(&path)?)),
+            Some("sources") => sources.extend(deb822_sources(&read(&path)?)),
             _ => {}
         }
     }

@@ -110,11 +110,9 @@ impl Store {
         if dir.exists() && !update {
             return Ok(dir);
         }
-        let name = product.name();
         let fresh = if update { self.opened } else { self.opened - Duration::from_secs(LISTS_LAST) };
-        let archive = Archive::open(&self.dir.join("apt"), product.release(), product.suite(), fresh)?
-            .map_err(|reason| Error::unavailable(&name, reason))?;
-        let parts = product.parts(&archive)?.map_err(|reason| Error::unavailable(&name, reason))?;
+        let archive = Archive::open(&self.dir.join("apt"), product, fresh)?;
+        let parts = product.parts(&archive)?;
         let stamp = parts.stamp();
         if fs::read_to_string(dir.join(STAMP)).is_ok_and(|old| old == stamp) {
             return Ok(dir);
@@ -126,8 +124,8 @@ impl Store {
         if begun.is_some_and(|begun| archive.lists_date().is_none_or(|lists| lists > begun)) {
             fs::remove_dir_all(&downloads).at(&downloads)?;
         }
-        archive.download(&name, &parts.packages, parts.closure, &downloads)?;
-        say(&format!("{name}: unpacking"));
+        archive.download(&parts, &downloads)?;
+        say(&format!("{}: unpacking", product.name()));
         let unpacked = self.scratch()?;
         for deb in debs_in(&downloads)? {
             let package = deb.file_name().unwrap_or_default().to_string_lossy();

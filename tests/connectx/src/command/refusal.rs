@@ -92,4 +92,19 @@ syndromes! {
     TableHasGroups = 0xc016, ResourceBusy, "the table still has groups";
     GroupHasEntries = 0xc017, ResourceBusy, "the group still has entries";
     TableIsDestination = 0xc018, ResourceBusy, "the table is still somebody's destination";
+    UnknownTableType = 0xc019, BadParameter, "no such flow table type on this card";
+    TableTooLarge = 0xc01a, ExceedsLimit, "the table is larger than log_max_ft_size";
+    LevelTooHigh = 0xc01b, BadParameter, "the level is above max_ft_level";
+    IgnoreLevelUnsupported = 0xc01c, BadParameter, "ignore_flow_level without its capability";
+    BadAction = 0xc01d, BadParameter, "the actions contradict each other, or lack what they need";
+    BadDestination = 0xc01e, BadParameter, "no such destination for a table of this type";
+    GroupTypeUnsupported = 0xc01f, BadParameter, "the card has no groups of this type";
+    BadReformat = 0xc110, BadParameter, "the card does not do this packet reformat";
+    BadHeaderModification = 0xc111, BadParameter, "the card does not do this header modification";
+    BadFieldSelection = 0xc112, BadParameter, "a field that cannot be modified is selected";
+
+    WrongQueueState = 0xc020, BadResourceState, "the queue is not in the state that the command names, or cannot go to the new one";
+    BadQueueLayout = 0xc021, BadParameter, "the queue's size, stride or page list is out of range";
+    BadHash = 0xc022, BadParameter, "no such receive hash function";
+    BadIndirection = 0xc023, BadParameter, "the indirection table is empty or longer than its maximum";
 }

@@ -72,7 +72,7 @@ impl Failure {
             Self::Library { doing, error } => Event::Error {
                 message: doing.clone(),
                 cause: Some(chain(error)),
-                hint: error.hint(),
+                hint: error.hint().map(str::to_owned),
                 errno: error.errno(),
                 lacking: error.lacking().map(lacking_name),
             },

@@ -1,3 +1,7 @@
-//! The command interface.
+//! The command interface: the queue in the guest's memory, commands and answers, refusals.
 
+pub mod queue;
 pub mod refusal;
+mod request;
+
+pub use request::{Answer, Reply, Request};

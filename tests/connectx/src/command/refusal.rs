@@ -81,6 +81,7 @@ syndromes! {
     NoSuchObject = 0xc004, BadResource, "no such object";
     ForeignObject = 0xc005, BadResource, "the object belongs to another uid and is not shared";
     ObjectInUse = 0xc006, ResourceBusy, "the object is still in use";
+    BadVector = 0xc007, BadParameter, "the function has no such interrupt vector";
     Injected = 0xc00f, Internal, "an error that was asked for";
 
     TableTypeMismatch = 0xc010, BadParameter, "the destination table is of another type";

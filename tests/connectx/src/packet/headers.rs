@@ -278,7 +278,9 @@ fn ipv6(frame: &[u8], at: usize) -> Option<Network> {
     let announced = at + 40 + usize::from(u16::from_be_bytes([header[4], header[5]]));
     let end = frame.len().min(announced);
     let (mut next, mut payload, mut fragment) = (header[6], at + 40, false);
-    while let protocol::HOP_BY_HOP | protocol::ROUTING | protocol::FRAGMENT | protocol::DESTINATION_OPTIONS = next {
+    while let protocol::HOP_BY_HOP | protocol::ROUTING | protocol::FRAGMENT | protocol::DESTINATION_OPTIONS =
+        next
+    {
         let Some(extension) = frame.get(payload..payload + 8).filter(|_| payload + 8 <= end) else { break };
         let length = if next == protocol::FRAGMENT {
             fragment |= u16::from_be_bytes([extension[2], extension[3]]) & 0xfff9 != 0;
@@ -292,7 +294,15 @@ fn ipv6(frame: &[u8], at: usize) -> Option<Network> {
         next = extension[0];
         payload += length;
     }
-    Some(Network { version: 6, at, payload, end, complete: announced <= frame.len(), protocol: next, fragment })
+    Some(Network {
+        version: 6,
+        at,
+        payload,
+        end,
+        complete: announced <= frame.len(),
+        protocol: next,
+        fragment,
+    })
 }
 
 fn transport_of(frame: &[u8]) -> impl Fn(Network) -> Option<Transport> {
@@ -413,8 +423,9 @@ impl<'a> Summary<'a> {
     }
 
     fn layer(&self, layer: &Layer, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some([destination, source]) =
-            layer.ethernet.and_then(|at| Some([self.frame.get(at..at + 6)?, self.frame.get(at + 6..at + 12)?]))
+        if let Some([destination, source]) = layer
+            .ethernet
+            .and_then(|at| Some([self.frame.get(at..at + 6)?, self.frame.get(at + 6..at + 12)?]))
         {
             write!(f, "{} > {}", mac(source), mac(destination))?;
         }
@@ -432,9 +443,10 @@ impl<'a> Summary<'a> {
             if network.version == 4 {
                 be32(self.frame, at).map_or_else(String::new, |a| std::net::Ipv4Addr::from(a).to_string())
             } else {
-                self.frame.get(at..at + 16).and_then(|b| <[u8; 16]>::try_from(b).ok()).map_or_else(String::new, |a| {
-                    std::net::Ipv6Addr::from(a).to_string()
-                })
+                self.frame
+                    .get(at..at + 16)
+                    .and_then(|b| <[u8; 16]>::try_from(b).ok())
+                    .map_or_else(String::new, |a| std::net::Ipv6Addr::from(a).to_string())
             }
         };
         let (source, step) = if network.version == 4 { (network.at + 12, 4) } else { (network.at + 8, 16) };

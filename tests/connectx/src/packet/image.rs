@@ -4,8 +4,7 @@ use super::headers::{Headers, Layer, Transport, Tunnel, Vlan, be16, be32};
 use super::{Metadata, Packet};
 use uverbs_uapi::prm::{
     Field, fte_match_param as param, fte_match_set_lyr_2_4 as lyr, fte_match_set_misc as misc,
-    fte_match_set_misc2 as misc2,
-    fte_match_set_misc3 as misc3,
+    fte_match_set_misc2 as misc2, fte_match_set_misc3 as misc3,
 };
 
 const MISC: Field = param::MISC_PARAMETERS;

@@ -1,8 +1,8 @@
 //! Large send offload: one large TCP or UDP datagram becomes many.
 
+use super::checksum::put;
 use super::edit::set_lengths;
 use super::headers::{Headers, Layer, Transport, be16, be32};
-use super::checksum::put;
 
 /// TCP flags that only the last segment keeps: FIN, PSH.
 const LAST_ONLY: u16 = 0x09;

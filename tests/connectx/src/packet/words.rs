@@ -2,9 +2,7 @@
 
 use super::headers::mac;
 use std::net::{Ipv4Addr, Ipv6Addr};
-use uverbs_uapi::prm::{
-    Field, LAYOUTS, Layout, fte_match_param as param, fte_match_set_lyr_2_4 as lyr,
-};
+use uverbs_uapi::prm::{Field, LAYOUTS, Layout, fte_match_param as param, fte_match_set_lyr_2_4 as lyr};
 
 /// The sections of match parameters: where each lies, which layout it has, and what goes before its field names.
 const SECTIONS: &[(Field, &str, &str)] = &[

@@ -3,7 +3,9 @@
 use super::refuse;
 use crate::command::refusal::{Refusal, Syndrome};
 use std::fmt;
-use uverbs_uapi::prm::{self, Field, dest_format_struct, extended_dest_format, flow_context, flow_counter_list};
+use uverbs_uapi::prm::{
+    self, Field, dest_format_struct, extended_dest_format, flow_context, flow_counter_list,
+};
 
 /// What an entry does, as a bit set of `MLX5_FLOW_CONTEXT_ACTION_*`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -115,7 +117,10 @@ impl Description {
         let (destinations, counters) =
             (count(flow_context::DESTINATION_LIST_SIZE), count(flow_context::FLOW_COUNTER_LIST_SIZE));
         if destinations > MOST_DESTINATIONS || counters > MOST_DESTINATIONS {
-            return refuse(Syndrome::BadDestination, format!("{destinations} destinations, {counters} counters"));
+            return refuse(
+                Syndrome::BadDestination,
+                format!("{destinations} destinations, {counters} counters"),
+            );
         }
         let extended = get(flow_context::EXTENDED_DESTINATION) != 0;
         let step = if extended { extended_dest_format::SIZE } else { dest_format_struct::SIZE };
@@ -124,7 +129,10 @@ impl Description {
         let needed = (destinations + counters) * step;
         if list.len() < needed {
             let have = list.len();
-            return refuse(Syndrome::ShortInput, format!("the list has {have} bytes, its sizes say {needed}"));
+            return refuse(
+                Syndrome::ShortInput,
+                format!("the list has {have} bytes, its sizes say {needed}"),
+            );
         }
         let (destination_list, counter_list) = list.split_at(destinations * step);
         let has = |bit| actions.has(bit);
@@ -209,7 +217,8 @@ fn destination(bytes: &[u8]) -> Result<Destination, Refusal> {
         prm::MLX5_IFC_FLOW_DESTINATION_TYPE_UPLINK => Target::Uplink,
         _ => return refuse(Syndrome::BadDestination, format!("destination type {kind:#x}")),
     };
-    let reformat = (dest_format_struct::PACKET_REFORMAT.get(bytes) != 0 && bytes.len() >= extended_dest_format::SIZE)
+    let reformat = (dest_format_struct::PACKET_REFORMAT.get(bytes) != 0
+        && bytes.len() >= extended_dest_format::SIZE)
         .then(|| u32::try_from(extended_dest_format::PACKET_REFORMAT_ID.get(bytes)).unwrap_or(u32::MAX));
     Ok(Destination { target, reformat })
 }

@@ -2,8 +2,8 @@
 
 use super::table::TableType;
 use uverbs_uapi::prm::{
-    MLX5_CAP_ESWITCH_FLOW_TABLE, MLX5_CAP_FLOW_TABLE, flow_table_eswitch_cap as esw, flow_table_nic_cap as nic,
-    flow_table_prop_layout as prop,
+    MLX5_CAP_ESWITCH_FLOW_TABLE, MLX5_CAP_FLOW_TABLE, flow_table_eswitch_cap as esw,
+    flow_table_nic_cap as nic, flow_table_prop_layout as prop,
 };
 
 /// Limits of one type of flow table.

@@ -193,7 +193,9 @@ impl Steering {
                 Miss::Default | Miss::SwitchDomain if traveller.stage.passes() => {
                     (pass(traveller, traveller.stage), format!("default: passes {}", traveller.stage.name()))
                 }
-                Miss::Default | Miss::SwitchDomain => (dropped(place, "no entry takes it"), "default: drop".into()),
+                Miss::Default | Miss::SwitchDomain => {
+                    (dropped(place, "no entry takes it"), "default: drop".into())
+                }
             };
             traveller.hops.push(hop);
             return Vec::new();
@@ -266,7 +268,12 @@ impl Steering {
     }
 
     /// Changes the packet as an entry says; what the packet has no header for is left out, and noted.
-    fn rewrite(&self, packet: &mut Packet, says: &super::entry::Description, problems: &mut Vec<&'static str>) {
+    fn rewrite(
+        &self,
+        packet: &mut Packet,
+        says: &super::entry::Description,
+        problems: &mut Vec<&'static str>,
+    ) {
         let has = |bit| says.actions.has(bit);
         if has(prm::MLX5_FLOW_CONTEXT_ACTION_DECAP) && edit::decapsulate(&mut packet.bytes).is_none() {
             problems.push("no tunnel to remove");

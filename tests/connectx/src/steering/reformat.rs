@@ -124,7 +124,8 @@ impl Reformat {
                 place.is_some()
             }
             Self::Remove { anchor, offset, length } => {
-                let place = anchor.place(frame).map(|at| at + offset).filter(|&at| at + length <= frame.len());
+                let place =
+                    anchor.place(frame).map(|at| at + offset).filter(|&at| at + length <= frame.len());
                 if let Some(at) = place {
                     edit::remove(frame, at, *length);
                 }
@@ -253,9 +254,14 @@ impl Step {
                 Ok(Self::Add { to, data: data(add_action_in::DATA) })
             }
             prm::MLX5_ACTION_TYPE_COPY => {
-                let from =
-                    Operand::read(copy_action_in::SRC_FIELD.get(bytes), copy_action_in::SRC_OFFSET.get(bytes))?;
-                let to = Operand::read(copy_action_in::DST_FIELD.get(bytes), copy_action_in::DST_OFFSET.get(bytes))?;
+                let from = Operand::read(
+                    copy_action_in::SRC_FIELD.get(bytes),
+                    copy_action_in::SRC_OFFSET.get(bytes),
+                )?;
+                let to = Operand::read(
+                    copy_action_in::DST_FIELD.get(bytes),
+                    copy_action_in::DST_OFFSET.get(bytes),
+                )?;
                 Ok(Self::Copy { from, to, length: length(copy_action_in::LENGTH) })
             }
             kind => refuse(Syndrome::BadHeaderModification, format!("action type {kind}")),

@@ -1,7 +1,7 @@
 //! The tables as they stand, for the control socket and for tests.
 
-use super::table::Miss;
 use super::Steering;
+use super::table::Miss;
 use serde::Serialize;
 
 /// A flow table.

@@ -41,7 +41,11 @@ impl Steering {
         Ok(format!("-> flow counter {first:#x} and {} more", count - 1))
     }
 
-    pub(super) fn free_counters(&mut self, request: &Request<'_>, objects: &mut Objects) -> Result<String, Refusal> {
+    pub(super) fn free_counters(
+        &mut self,
+        request: &Request<'_>,
+        objects: &mut Objects,
+    ) -> Result<String, Refusal> {
         let id = number(request, dealloc_flow_counter_in::FLOW_COUNTER_ID);
         objects.check(Kind::FlowCounter, id, request.uid)?;
         self.unused(Used::Counters(id), || format!("flow counter {id:#x}"))?;
@@ -101,7 +105,11 @@ impl Steering {
         Ok(format!("-> packet reformat {id:#x} {name}"))
     }
 
-    pub(super) fn free_reformat(&mut self, request: &Request<'_>, objects: &mut Objects) -> Result<String, Refusal> {
+    pub(super) fn free_reformat(
+        &mut self,
+        request: &Request<'_>,
+        objects: &mut Objects,
+    ) -> Result<String, Refusal> {
         let id = number(request, dealloc_packet_reformat_context_in::PACKET_REFORMAT_ID);
         objects.check(Kind::PacketReformat, id, request.uid)?;
         self.unused(Used::Reformat(id), || format!("packet reformat {id:#x}"))?;
@@ -125,7 +133,8 @@ impl Steering {
         }
         let start = modify_in::ACTIONS.byte();
         whole(request, start + count * set_action_in::SIZE)?;
-        let modification = Modification::read(kind, &request.input[start..start + count * set_action_in::SIZE])?;
+        let modification =
+            Modification::read(kind, &request.input[start..start + count * set_action_in::SIZE])?;
         let id = objects.allocate(Kind::ModifyHeader, request.uid, request.opcode);
         self.modifications.insert(id, modification);
         reply.set(modify_out::MODIFY_HEADER_ID, id.into());

@@ -17,7 +17,11 @@ const CREATE: u16 = 0;
 const MODIFY: u16 = 1;
 
 impl Steering {
-    pub(super) fn set_entry(&mut self, request: &Request<'_>, objects: &mut Objects) -> Result<String, Refusal> {
+    pub(super) fn set_entry(
+        &mut self,
+        request: &Request<'_>,
+        objects: &mut Objects,
+    ) -> Result<String, Refusal> {
         whole(request, set_fte_in::SIZE)?;
         let context = &request.input[set_fte_in::FLOW_CONTEXT.byte()..];
         let ignore_level = request.get(set_fte_in::IGNORE_FLOW_LEVEL) != 0;
@@ -141,7 +145,9 @@ impl Steering {
         uid: u16,
         objects: &Objects,
     ) -> Result<(), Refusal> {
-        let unfit = || refuse(Syndrome::BadDestination, format!("{target} from a table of type {}", table.kind.name()));
+        let unfit = || {
+            refuse(Syndrome::BadDestination, format!("{target} from a table of type {}", table.kind.name()))
+        };
         match target {
             Target::Table(id) => {
                 objects.check(Kind::FlowTable, id, uid)?;
@@ -150,11 +156,17 @@ impl Steering {
                 };
                 if to.kind != table.kind {
                     let (from, to) = (table.kind.name(), to.kind.name());
-                    return refuse(Syndrome::TableTypeMismatch, format!("from {from} to table {id:#x} of type {to}"));
+                    return refuse(
+                        Syndrome::TableTypeMismatch,
+                        format!("from {from} to table {id:#x} of type {to}"),
+                    );
                 }
                 if !new.ignore_level && to.level <= table.level {
                     let (from, to) = (table.level, to.level);
-                    return refuse(Syndrome::LevelNotAbove, format!("from level {from} to table {id:#x} of level {to}"));
+                    return refuse(
+                        Syndrome::LevelNotAbove,
+                        format!("from level {from} to table {id:#x} of level {to}"),
+                    );
                 }
                 Ok(())
             }
@@ -164,7 +176,11 @@ impl Steering {
         }
     }
 
-    pub(super) fn delete_entry(&mut self, request: &Request<'_>, objects: &mut Objects) -> Result<String, Refusal> {
+    pub(super) fn delete_entry(
+        &mut self,
+        request: &Request<'_>,
+        objects: &mut Objects,
+    ) -> Result<String, Refusal> {
         whole(request, delete_fte_in::SIZE)?;
         let index = number(request, delete_fte_in::FLOW_INDEX);
         let (table_id, table) = self.own_table(request, objects)?;

@@ -22,7 +22,8 @@ impl Steering {
     ) -> Result<String, Refusal> {
         whole(request, create::MATCH_CRITERIA.bytes().end)?;
         let (table_id, table) = self.own_table(request, objects)?;
-        let (first, last) = (number(request, create::START_FLOW_INDEX), number(request, create::END_FLOW_INDEX));
+        let (first, last) =
+            (number(request, create::START_FLOW_INDEX), number(request, create::END_FLOW_INDEX));
         let kind = request.get(create::GROUP_TYPE);
         if kind != 0 {
             return refuse(Syndrome::GroupTypeUnsupported, format!("group type {kind}"));
@@ -45,7 +46,11 @@ impl Steering {
         Ok(format!("-> group {id:#x} table {table_id:#x} [{first}..{last}] criteria {{{fields}}}"))
     }
 
-    pub(super) fn destroy_group(&mut self, request: &Request<'_>, objects: &mut Objects) -> Result<String, Refusal> {
+    pub(super) fn destroy_group(
+        &mut self,
+        request: &Request<'_>,
+        objects: &mut Objects,
+    ) -> Result<String, Refusal> {
         whole(request, destroy_flow_group_in::SIZE)?;
         let id = number(request, destroy_flow_group_in::GROUP_ID);
         let (table_id, table) = self.own_table(request, objects)?;

@@ -43,7 +43,9 @@ impl Steering {
             prm::MLX5_CMD_OP_QUERY_FLOW_COUNTER => self.query_counters(request, reply, objects),
             prm::MLX5_CMD_OP_ALLOC_PACKET_REFORMAT_CONTEXT => self.allocate_reformat(request, reply, objects),
             prm::MLX5_CMD_OP_DEALLOC_PACKET_REFORMAT_CONTEXT => self.free_reformat(request, objects),
-            prm::MLX5_CMD_OP_ALLOC_MODIFY_HEADER_CONTEXT => self.allocate_modification(request, reply, objects),
+            prm::MLX5_CMD_OP_ALLOC_MODIFY_HEADER_CONTEXT => {
+                self.allocate_modification(request, reply, objects)
+            }
             prm::MLX5_CMD_OP_DEALLOC_MODIFY_HEADER_CONTEXT => self.free_modification(request, objects),
             _ => return None,
         })

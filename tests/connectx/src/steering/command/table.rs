@@ -9,8 +9,8 @@ use crate::command::{Reply, Request};
 use crate::objects::{Kind, Objects};
 use std::collections::BTreeMap;
 use uverbs_uapi::prm::{
-    self, Field, create_flow_table_in, create_flow_table_out, flow_table_context as context, modify_flow_table_in,
-    query_flow_table_out, set_flow_table_root_in,
+    self, Field, create_flow_table_in, create_flow_table_out, flow_table_context as context,
+    modify_flow_table_in, query_flow_table_out, set_flow_table_root_in,
 };
 
 /// `set_flow_table_root_in::OP_MOD`: back to the default.
@@ -33,7 +33,10 @@ impl Steering {
             return refuse(Syndrome::UnknownTableType, format!("type {}", kind.name()));
         }
         if log_size > limits.log_max_size {
-            return refuse(Syndrome::TableTooLarge, format!("2^{log_size}, at most 2^{}", limits.log_max_size));
+            return refuse(
+                Syndrome::TableTooLarge,
+                format!("2^{log_size}, at most 2^{}", limits.log_max_size),
+            );
         }
         // The kernel creates levels above the capability's maximum and relies on them: not held against it.
         if request.uid != 0 && level > limits.max_level {
@@ -58,7 +61,11 @@ impl Steering {
         };
         self.tables.insert(id, table);
         reply.set(create_flow_table_out::TABLE_ID, id.into());
-        Ok(format!("-> table {id:#x} type {} level {level} size 2^{log_size} {}", kind.name(), miss_words(miss)))
+        Ok(format!(
+            "-> table {id:#x} type {} level {level} size 2^{log_size} {}",
+            kind.name(),
+            miss_words(miss)
+        ))
     }
 
     /// The miss action in a table context; refuses a table that is not there, not the caller's or of another type.
@@ -82,13 +89,20 @@ impl Steering {
         }
     }
 
-    pub(super) fn destroy_table(&mut self, request: &Request<'_>, objects: &mut Objects) -> Result<String, Refusal> {
+    pub(super) fn destroy_table(
+        &mut self,
+        request: &Request<'_>,
+        objects: &mut Objects,
+    ) -> Result<String, Refusal> {
         whole(request, prm::destroy_flow_table_in::SIZE)?;
         let (id, table) = self.own_table(request, objects)?;
         if let Some(group) = table.groups.values().next() {
             let count = table.groups.len();
             let first = group.id;
-            return refuse(Syndrome::TableHasGroups, format!("table {id:#x}: {count}, the first is {first:#x}"));
+            return refuse(
+                Syndrome::TableHasGroups,
+                format!("table {id:#x}: {count}, the first is {first:#x}"),
+            );
         }
         let miss = table.miss;
         // A miss to itself does not keep a table alive.
@@ -115,10 +129,18 @@ impl Steering {
         Ok(format!("table {id:#x}"))
     }
 
-    pub(super) fn modify_table(&mut self, request: &Request<'_>, objects: &Objects) -> Result<String, Refusal> {
+    pub(super) fn modify_table(
+        &mut self,
+        request: &Request<'_>,
+        objects: &Objects,
+    ) -> Result<String, Refusal> {
         whole(request, modify_flow_table_in::SIZE)?;
-        let select = u16::try_from(request.get(modify_flow_table_in::MODIFY_FIELD_SELECT)).unwrap_or(u16::MAX);
-        if select & !(prm::MLX5_MODIFY_FLOW_TABLE_MISS_TABLE_ID | prm::MLX5_MODIFY_FLOW_TABLE_LAG_NEXT_TABLE_ID) != 0 {
+        let select =
+            u16::try_from(request.get(modify_flow_table_in::MODIFY_FIELD_SELECT)).unwrap_or(u16::MAX);
+        if select
+            & !(prm::MLX5_MODIFY_FLOW_TABLE_MISS_TABLE_ID | prm::MLX5_MODIFY_FLOW_TABLE_LAG_NEXT_TABLE_ID)
+            != 0
+        {
             return refuse(Syndrome::BadFieldSelection, format!("{select:#x}"));
         }
         let (id, table) = self.own_table(request, objects)?;

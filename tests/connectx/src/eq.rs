@@ -5,8 +5,10 @@ use std::fs::File;
 use std::io::Write;
 use std::os::fd::OwnedFd;
 
+use uverbs_uapi::prm;
+
 use crate::command::refusal::{Refusal, Syndrome};
-use crate::command::{Reply, Request};
+use crate::command::{Answer, Reply, Request};
 use crate::layouts::{create_eq_in, create_eq_out, destroy_eq_in, eqc};
 use crate::memory::Memory;
 use crate::objects::{Kind, Objects};
@@ -65,16 +67,21 @@ impl EventQueues {
         self.queues.clear();
     }
 
-    /// `CREATE_EQ`.
-    ///
-    /// # Errors
-    /// If the page list is too short for the queue, or the vector does not exist.
-    pub fn create(
+    /// Executes a command of this family.
+    pub fn command(
         &mut self,
         request: &Request<'_>,
         reply: &mut Reply<'_>,
         objects: &mut Objects,
-    ) -> Result<String, Refusal> {
+    ) -> Option<Answer> {
+        match request.opcode {
+            prm::MLX5_CMD_OP_CREATE_EQ => Some(self.create(request, reply, objects)),
+            prm::MLX5_CMD_OP_DESTROY_EQ => Some(self.destroy(request, objects)),
+            _ => None,
+        }
+    }
+
+    fn create(&mut self, request: &Request<'_>, reply: &mut Reply<'_>, objects: &mut Objects) -> Answer {
         let context = create_eq_in::EQ_CONTEXT_ENTRY;
         let log_size = request.get32(context.then(eqc::LOG_EQ_SIZE));
         let page_size = PAGE << request.get32(context.then(eqc::LOG_PAGE_SIZE));
@@ -95,11 +102,7 @@ impl EventQueues {
         Ok(format!("-> eq {id:#x} vector {vector} size 2^{log_size} events {events:#x}"))
     }
 
-    /// `DESTROY_EQ`.
-    ///
-    /// # Errors
-    /// If there is no such queue.
-    pub fn destroy(&mut self, request: &Request<'_>, objects: &mut Objects) -> Result<String, Refusal> {
+    fn destroy(&mut self, request: &Request<'_>, objects: &mut Objects) -> Answer {
         let id = request.get32(destroy_eq_in::EQ_NUMBER);
         objects.release(Kind::EventQueue, id, request.uid)?;
         self.queues.remove(&id);

@@ -1,2 +1,64 @@
-//! todo
-fn main() {}
+//! The card as a program of its own.
+#![forbid(unsafe_code)]
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Parser;
+use connectx::{Config, Fault, Profile, Server};
+
+/// An emulated ConnectX for QEMU 10.1 or later.
+///
+/// Start it first, then QEMU with memory that it can share:
+///
+///   qemu-system-x86_64 -M q35,memory-backend=mem -m 1G -object memory-backend-memfd,id=mem,size=1G,share=on
+///   -device '{"driver":"vfio-user-pci","socket":{"type":"unix","path":"SOCKET"}}' …
+#[derive(Debug, Parser)]
+#[command(version, verbatim_doc_comment)]
+struct Arguments {
+    /// The socket on which QEMU finds the card
+    socket: PathBuf,
+    /// Which card to be: default, no-eswitch, no-anchor, no-devx, vf
+    #[arg(long, default_value_t)]
+    profile: Profile,
+    /// Set a capability, GENERAL.log_max_uctx=0 for example
+    #[arg(long = "cap", value_name = "NAME=VALUE", value_parser = capability)]
+    capabilities: Vec<(String, u64)>,
+    /// Let a command fail with a status, from the one after SKIP such commands on
+    #[arg(long = "fail", value_name = "COMMAND=STATUS[@SKIP]")]
+    faults: Vec<Fault>,
+    /// Write the commands to a file, one a line
+    #[arg(long, value_name = "FILE")]
+    trace: Option<PathBuf>,
+    /// A socket for questions: one JSON object a line
+    #[arg(long, value_name = "SOCKET")]
+    control: Option<PathBuf>,
+}
+
+fn capability(text: &str) -> Result<(String, u64), String> {
+    let (name, value) = text.split_once('=').ok_or("there is no =")?;
+    Ok((name.to_owned(), value.parse().map_err(|error| format!("{value:?}: {error}"))?))
+}
+
+fn main() -> ExitCode {
+    let Arguments { socket, profile, capabilities, faults, trace, control } = Arguments::parse();
+    let config = Config { socket, profile, capabilities, faults, trace, control };
+    match Server::bind(&config).and_then(Server::run) {
+        Ok(report) => {
+            for (when, leak) in &report.leaks {
+                eprintln!("leak, {when}: {leak}");
+            }
+            eprintln!(
+                "{} commands, {} refused, {} leaks",
+                report.commands,
+                report.refusals,
+                report.leaks.len()
+            );
+            if report.leaks.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+        }
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::from(2)
+        }
+    }
+}

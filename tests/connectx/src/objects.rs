@@ -1,6 +1,7 @@
 //! Every object that lives on the card: its number, its owner, and which command made it.
 
 use std::collections::{BTreeMap, HashMap};
+use std::fmt;
 
 use serde::Serialize;
 use uverbs_uapi::prm::{MLX5_SHARED_RESOURCE_UID, opcode_name};
@@ -95,6 +96,13 @@ pub struct Leak {
     pub uid: u16,
     /// The command that made it.
     pub creator: String,
+}
+
+impl fmt::Display for Leak {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { key: Key { kind, id }, uid, creator } = self;
+        write!(f, "{kind:?} {id:#x} of uid {uid}, made by {creator}")
+    }
 }
 
 /// The accounts.

@@ -35,8 +35,8 @@ pub enum Status {
 /// A refused command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// What the guest reads in byte 0.
-    pub status: Status,
+    /// What the guest reads in byte 0: a [`Status`], or whatever was asked for.
+    pub status: u8,
     /// What the guest reads in bytes 4 to 7: the same reason always has the same number.
     pub syndrome: Syndrome,
     /// The particulars, for the trace.
@@ -46,7 +46,12 @@ pub struct Refusal {
 impl Refusal {
     /// A refusal for the reason `syndrome`, whose status it brings.
     pub fn new(syndrome: Syndrome, detail: impl Into<String>) -> Self {
-        Self { status: syndrome.status(), syndrome, detail: detail.into() }
+        Self { status: syndrome.status() as u8, syndrome, detail: detail.into() }
+    }
+
+    /// A refusal that somebody asked for, with the status of their choice.
+    pub fn injected(status: u8) -> Self {
+        Self { status, ..Self::new(Syndrome::Injected, "by request") }
     }
 }
 

@@ -88,7 +88,7 @@ impl<'a> Reply<'a> {
     /// Turns the answer into a refusal.
     pub fn refuse(&mut self, refusal: &Refusal) {
         self.bytes.fill(0);
-        self.set(command_out::STATUS, refusal.status as u64);
+        self.set(command_out::STATUS, refusal.status.into());
         self.set(command_out::SYNDROME, refusal.syndrome.code().into());
     }
 }

@@ -85,7 +85,12 @@ pub(super) struct Choice {
 
 impl Queues {
     /// The queue for a packet, or where and why there is none.
-    pub(super) fn choose(&self, tir: u32, headers: &Headers, frame: &[u8]) -> Result<Choice, (String, &'static str)> {
+    pub(super) fn choose(
+        &self,
+        tir: u32,
+        headers: &Headers,
+        frame: &[u8],
+    ) -> Result<Choice, (String, &'static str)> {
         let Some(object) = self.receivers.get(&tir) else {
             return Err((format!("TIR {tir:#x}"), "the receive object is gone"));
         };

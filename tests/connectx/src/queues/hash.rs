@@ -158,7 +158,11 @@ impl Hash {
         ];
         for (source_bit, mut source, destination_bit, mut destination) in pairs {
             // *Model*: symmetric means that both directions of a flow are put in the same order.
-            if self.symmetric && selector.has(source_bit) && selector.has(destination_bit) && source > destination {
+            if self.symmetric
+                && selector.has(source_bit)
+                && selector.has(destination_bit)
+                && source > destination
+            {
                 std::mem::swap(&mut source, &mut destination);
             }
             if selector.has(source_bit) {
@@ -179,9 +183,9 @@ mod tests {
     /// The verification suite that the RSS specification publishes: its key, and per vector destination, source and
     /// the hashes without and with TCP ports.
     const MICROSOFT_KEY: [u8; KEY] = [
-        0x6d, 0x5a, 0x56, 0xda, 0x25, 0x5b, 0x0e, 0xc2, 0x41, 0x67, 0x25, 0x3d, 0x43, 0xa3, 0x8f, 0xb0, 0xd0, 0xca,
-        0x2b, 0xcb, 0xae, 0x7b, 0x30, 0xb4, 0x77, 0xcb, 0x2d, 0xa3, 0x80, 0x30, 0xf2, 0x0c, 0x6a, 0x42, 0xb7, 0x3b,
-        0xbe, 0xac, 0x01, 0xfa,
+        0x6d, 0x5a, 0x56, 0xda, 0x25, 0x5b, 0x0e, 0xc2, 0x41, 0x67, 0x25, 0x3d, 0x43, 0xa3, 0x8f, 0xb0, 0xd0,
+        0xca, 0x2b, 0xcb, 0xae, 0x7b, 0x30, 0xb4, 0x77, 0xcb, 0x2d, 0xa3, 0x80, 0x30, 0xf2, 0x0c, 0x6a, 0x42,
+        0xb7, 0x3b, 0xbe, 0xac, 0x01, 0xfa,
     ];
 
     #[test]
@@ -207,10 +211,18 @@ mod tests {
         let vectors = [
             ("3ffe:2501:200:1fff::7", 2794, "3ffe:2501:200:3::1", 1766, 0x2cc1_8cd5, 0x4020_7d3d),
             ("3ffe:501:8::260:97ff:fe40:efab", 14230, "ff02::1", 4739, 0x0f0c_461c, 0xdde5_1bbf),
-            ("3ffe:1900:4545:3:200:f8ff:fe21:67cf", 44251, "fe80::200:f8ff:fe21:67cf", 38024, 0x4b61_e985, 0x02d1_feef),
+            (
+                "3ffe:1900:4545:3:200:f8ff:fe21:67cf",
+                44251,
+                "fe80::200:f8ff:fe21:67cf",
+                38024,
+                0x4b61_e985,
+                0x02d1_feef,
+            ),
         ];
         for (source, sport, destination, dport, addresses, with_ports) in vectors {
-            let octets = |text: &str| text.parse::<std::net::Ipv6Addr>().map(|a| a.octets()).unwrap_or_default();
+            let octets =
+                |text: &str| text.parse::<std::net::Ipv6Addr>().map(|a| a.octets()).unwrap_or_default();
             let mut data = [octets(source), octets(destination)].concat();
             assert_eq!(toeplitz(&MICROSOFT_KEY, &data), addresses, "{source}");
             data.extend(u16::to_be_bytes(sport));

@@ -43,7 +43,8 @@ impl Queues {
     /// in the second.
     pub fn completion_doorbell(&mut self, memory: &Memory, events: &mut EventQueues, doorbell: [u8; 8]) {
         let [a, b, c, d, e, f, g, h] = doorbell;
-        let (consumer, number) = (u32::from_be_bytes([a, b, c, d]), u32::from_be_bytes([e, f, g, h]) & 0xff_ffff);
+        let (consumer, number) =
+            (u32::from_be_bytes([a, b, c, d]), u32::from_be_bytes([e, f, g, h]) & 0xff_ffff);
         if let Some(cq) = self.completion.get_mut(&number) {
             cq.arm(memory, events, number, consumer);
         }

@@ -1,12 +1,12 @@
 //! Receive queues: packets into the guest's buffers.
 
+use super::Queues;
 use super::completion::{Failure, Opcode, failure};
 use super::distribution::Choice;
 use super::hash::Hashed;
 use super::layouts::{create_rq_in, rqc, wq};
 use super::ring::{Half, Ring, doorbell_record};
 use super::state::State;
-use super::Queues;
 use crate::command::refusal::Refusal;
 use crate::eq::EventQueues;
 use crate::memory::Memory;
@@ -64,6 +64,11 @@ impl ReceiveQueue {
             counts: Counts::default(),
             context: context.get(..rqc::SIZE).unwrap_or(context).to_vec(),
         })
+    }
+
+    /// Whether it reports to a completion queue: a hairpin does not.
+    pub(super) fn has_completions(&self) -> bool {
+        self.ring.is_some()
     }
 
     /// The context as it stands.
@@ -139,7 +144,8 @@ enum Refused {
 fn segments(entry: &[u8]) -> Vec<(u64, usize)> {
     let mut buffers = Vec::new();
     for segment in entry.chunks_exact(SEGMENT) {
-        let word = |at: usize| u32::from_be_bytes([segment[at], segment[at + 1], segment[at + 2], segment[at + 3]]);
+        let word =
+            |at: usize| u32::from_be_bytes([segment[at], segment[at + 1], segment[at + 2], segment[at + 3]]);
         let (length, key) = (word(0) & 0x7fff_ffff, word(4));
         if key == END_OF_LIST {
             break;

@@ -103,7 +103,13 @@ impl Ring {
     }
 
     /// Writes `bytes` at `within` in entry `index`.
-    pub(super) fn write(&self, memory: &Memory, index: u64, within: usize, bytes: &[u8]) -> Result<(), DmaError> {
+    pub(super) fn write(
+        &self,
+        memory: &Memory,
+        index: u64,
+        within: usize,
+        bytes: &[u8],
+    ) -> Result<(), DmaError> {
         self.each(index, within, bytes.len(), |address, range| memory.write(address, &bytes[range]))
     }
 }

@@ -64,6 +64,11 @@ impl SendQueue {
         })
     }
 
+    /// Whether it reports to a completion queue: a hairpin does not.
+    pub(super) fn has_completions(&self) -> bool {
+        self.ring.is_some()
+    }
+
     /// The context as it stands.
     pub(super) fn context(&self) -> Vec<u8> {
         let mut context = self.context.clone();
@@ -190,7 +195,12 @@ impl Ethernet {
         checksum::fill(&mut bytes, &headers.outer, Fill { l3: has(flag::L3), l4: has(flag::L4) });
         Packet {
             bytes,
-            metadata: Metadata { source_port: 0, source_sqn: sqn, reg_a: self.metadata, ..Metadata::default() },
+            metadata: Metadata {
+                source_port: 0,
+                source_sqn: sqn,
+                reg_a: self.metadata,
+                ..Metadata::default()
+            },
         }
     }
 }

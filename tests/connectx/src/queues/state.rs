@@ -42,7 +42,8 @@ impl State {
 
     /// Goes to `next` if the command names the present state and there is such a way.
     pub(super) fn change(self, named: Self, next: Self) -> Result<Self, Refusal> {
-        let possible = self == next || matches!((self, next), (_, Self::Reset | Self::Error) | (Self::Reset, Self::Ready));
+        let possible = self == next
+            || matches!((self, next), (_, Self::Reset | Self::Error) | (Self::Reset, Self::Ready));
         if self != named || !possible {
             let (is, says, goes) = (self.name(), named.name(), next.name());
             let detail = format!("it is in {is}, the command says {says} to {goes}");

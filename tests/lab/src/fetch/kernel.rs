@@ -232,6 +232,23 @@ mod tests {
     }
 
     #[test]
+    fn a_kernel_of_the_users_is_named_by_its_modules() {
+        let folder = tempfile::tempdir().unwrap();
+        let (image, modules) = (folder.path().join("bzImage"), folder.path().join("1.2-own"));
+        let error = Kernel::from_files(&image, &modules).unwrap_err().to_string();
+        assert!(error.contains("bzImage: No such file"), "{error}");
+        fs::write(&image, "image").unwrap();
+        let error = Kernel::from_files(&image, &modules).unwrap_err().to_string();
+        assert!(error.contains("1.2-own: No such file"), "{error}");
+        fs::create_dir(&modules).unwrap();
+        let kernel = Kernel::from_files(&image, &modules).unwrap();
+        assert_eq!((kernel.name, kernel.release.as_str()), (None, "1.2-own"));
+        assert!(kernel.modules(&[], &["crc32_generic"]).unwrap().is_empty());
+        let error = kernel.modules(&["mlx5_ib"], &[]).unwrap_err().to_string();
+        assert_eq!(error, "kernel 1.2-own has no module mlx5_ib");
+    }
+
+    #[test]
     fn packages_without_a_kernel_are_refused() {
         let (unpacked, finished) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let error = KernelName::V7.arrange(unpacked.path(), finished.path()).unwrap_err();

@@ -10,17 +10,16 @@ mod record;
 use crate::packet::pad;
 use crate::steering::way::Way;
 use capture::{Input, Output};
-use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags};
-use nix::sys::eventfd::{EfdFlags, EventFd};
-use nix::sys::time::TimeSpec;
-use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
 use record::Record;
+use rustix::event::{EventfdFlags, epoll, eventfd};
+use rustix::time::{
+    Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create, timerfd_settime,
+};
 use std::collections::VecDeque;
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::{SocketAddr, UnixDatagram};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 /// The longest frame that a peer can send.
 const LONGEST: usize = 1 << 16;
@@ -29,7 +28,9 @@ const KEPT_FRAMES: usize = 4096;
 /// Ways kept for whoever asks for them.
 const KEPT_WAYS: usize = 1 << 15;
 /// How long the capture file waits before it asks again whether the card has room.
-const PAUSE: Duration = Duration::from_millis(1);
+const PAUSE: Timespec = Timespec { tv_sec: 0, tv_nsec: 1_000_000 };
+/// Not at all.
+const NEVER: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
 /// So often it asks; then the frame comes in all the same.
 const PATIENCE: u32 = 200;
 
@@ -62,10 +63,11 @@ pub struct Incoming {
 /// The wire.
 #[derive(Debug)]
 pub struct Wire {
-    poll: Epoll,
+    /// Readable while one of the others is.
+    poll: OwnedFd,
     /// Readable while there are frames that are not in the socket.
-    wake: EventFd,
-    timer: TimerFd,
+    wake: OwnedFd,
+    timer: OwnedFd,
     socket: Option<UnixDatagram>,
     /// The path of our end, to be removed at the end.
     bound: Option<PathBuf>,
@@ -89,18 +91,13 @@ impl Wire {
     /// # Errors
     /// If one cannot be opened, or the input is no capture of Ethernet frames.
     pub fn open(config: &WireConfig) -> io::Result<Self> {
-        let poll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?;
-        let wake = EventFd::from_flags(EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK)?;
-        let timer = TimerFd::new(
-            ClockId::CLOCK_MONOTONIC,
-            TimerFlags::TFD_CLOEXEC | TimerFlags::TFD_NONBLOCK,
-        )?;
-        let readable = || EpollEvent::new(EpollFlags::EPOLLIN, 0);
-        poll.add(&wake, readable())?;
-        poll.add(&timer, readable())?;
+        let poll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
+        let wake = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
+        let timer = timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK)?;
         let socket = config.socket.as_deref().map(bind).transpose()?;
-        if let Some(socket) = &socket {
-            poll.add(socket, readable())?;
+        let sources = [wake.as_fd(), timer.as_fd()].into_iter().chain(socket.as_ref().map(AsFd::as_fd));
+        for source in sources {
+            epoll::add(&poll, source, epoll::EventData::new_u64(0), epoll::EventFlags::IN)?;
         }
         let mut wire = Self {
             poll,
@@ -162,12 +159,12 @@ impl Wire {
             return Some(Incoming { bytes, input: None });
         }
         if !self.started || self.input.is_empty() {
-            self.sleep(None);
+            self.sleep(NEVER);
             return None;
         }
         if self.waited < PATIENCE && !room() {
             self.waited += 1;
-            self.sleep(Some(PAUSE));
+            self.sleep(PAUSE);
             return None;
         }
         self.waited = 0;
@@ -241,19 +238,14 @@ impl Wire {
 
     fn wake(&self) {
         // A counter that is full is not zero: awake already.
-        let _awake = self.wake.write(1);
+        let _awake = rustix::io::write(&self.wake, &1u64.to_ne_bytes());
     }
 
     /// Nothing to do until somebody calls, or for some time.
-    fn sleep(&self, time: Option<Duration>) {
-        let _asleep = self.wake.read();
-        let set = match time {
-            Some(time) => {
-                self.timer.set(Expiration::OneShot(TimeSpec::from_duration(time)), TimerSetTimeFlags::empty())
-            }
-            None => self.timer.unset(),
-        };
-        if set.is_err() {
+    fn sleep(&self, time: Timespec) {
+        let _asleep = rustix::io::read(&self.wake, &mut [0; 8]);
+        let once = Itimerspec { it_interval: NEVER, it_value: time };
+        if timerfd_settime(&self.timer, TimerfdTimerFlags::empty(), &once).is_err() {
             // Without a timer, ask again at once rather than never.
             self.wake();
         }
@@ -263,7 +255,7 @@ impl Wire {
 impl AsFd for Wire {
     /// Readable while there is something to receive.
     fn as_fd(&self) -> BorrowedFd<'_> {
-        self.poll.0.as_fd()
+        self.poll.as_fd()
     }
 }
 

@@ -2,13 +2,13 @@
 
 use super::*;
 use crate::steering::way::{Direction, Verdict};
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::error::Error;
 
 type Result = std::result::Result<(), Box<dyn Error>>;
 
 fn is_readable(wire: &Wire) -> std::result::Result<bool, Box<dyn Error>> {
-    Ok(poll(&mut [PollFd::new(wire.as_fd(), PollFlags::POLLIN)], PollTimeout::ZERO)? > 0)
+    Ok(poll(&mut [PollFd::new(wire, PollFlags::IN)], Some(&NEVER))? > 0)
 }
 
 fn frame(number: u8) -> Vec<u8> {
@@ -59,7 +59,8 @@ fn a_file_waits_for_room_but_not_for_ever() -> Result {
         asked += 1;
         assert!(asked <= PATIENCE, "the file never gave up waiting");
         // The timer, not a busy loop, wakes the caller.
-        poll(&mut [PollFd::new(wire.as_fd(), PollFlags::POLLIN)], PollTimeout::from(1000u16))?;
+        let second = Timespec { tv_sec: 1, tv_nsec: 0 };
+        assert_eq!(poll(&mut [PollFd::new(&wire, PollFlags::IN)], Some(&second))?, 1);
     };
     assert_eq!((got.bytes, asked), (frame(1), PATIENCE));
     Ok(())

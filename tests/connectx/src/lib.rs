@@ -20,6 +20,7 @@ mod card;
 pub mod command;
 mod config;
 mod control;
+pub mod datapath;
 pub mod eq;
 mod family;
 mod faults;
@@ -35,6 +36,7 @@ mod server;
 pub mod steering;
 mod trace;
 mod transport;
+pub mod wire;
 
 pub use config::Config;
 pub use faults::{BadFault, Fault};

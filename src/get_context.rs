@@ -38,7 +38,6 @@ pub(crate) enum Devx {
 
 /// What the kernel tells of a context.
 #[derive(Clone, Copy, Debug)]
-#[cfg_attr(not(feature = "std"), expect(dead_code, reason = "without std nobody asks"))]
 pub(crate) struct Granted {
     pub(crate) completion_vectors: u32,
     pub(crate) core_support: u64,

@@ -74,8 +74,12 @@ pub mod context;
 #[cfg(feature = "std")]
 pub mod device;
 #[cfg(feature = "std")]
+pub mod devx;
+#[cfg(feature = "std")]
 mod driver;
 pub mod error;
+#[cfg(feature = "std")]
+pub mod flow;
 mod get_context;
 mod kernel;
 pub mod steering;

@@ -30,7 +30,14 @@
 //! * The kernel writes new handles before it is through with a command that then fails, so handles can be read
 //!   from a [`Reply`] only, and there is no reply without success.
 
-#![cfg_attr(not(feature = "bench-internals"), expect(unreachable_pub, reason = "public for the benches alone"))]
+#![cfg_attr(
+    not(feature = "bench-internals"),
+    expect(unreachable_pub, reason = "public for the benches alone")
+)]
+#![cfg_attr(
+    not(any(feature = "std", test)),
+    expect(dead_code, reason = "an anchor needs only some of the classes")
+)]
 
 pub mod class;
 #[cfg(test)]
@@ -50,8 +57,8 @@ use uverbs_uapi::rdma_user_ioctl_cmds::{
 use zerocopy::{FromBytes, Immutable, IntoBytes};
 
 use self::class::{
-    BytesIn, BytesOut, ConstIn, EnumIn, Fd, FlagsIn, Handle, HandleArray, INLINE, NewFd, NewHandle, Out, RawFd,
-    StructIn, ValueIn,
+    BytesIn, BytesOut, ConstIn, EnumIn, Fd, FlagsIn, Handle, HandleArray, INLINE, NewFd, NewHandle, Out,
+    RawFd, StructIn, ValueIn,
 };
 
 const _: () = {
@@ -112,10 +119,6 @@ pub struct Refusal {
 #[derive(Clone, Copy, Debug)]
 pub struct HandleSlot(usize);
 
-/// Where in a command the kernel says whether it wrote an output.
-#[derive(Clone, Copy, Debug)]
-pub struct OutSlot(usize);
-
 /// The block of memory that travels: the header, and the attributes behind it.
 #[derive(Debug)]
 #[repr(C)]
@@ -150,12 +153,7 @@ impl<'a, const N: usize> Command<'a, N> {
         };
         let empty =
             IbUverbsAttr { attr_id: 0, len: 0, flags: UverbsAttrFlags::empty(), attr_data: 0, data: 0 };
-        Self {
-            block: Block { header, attributes: [empty; N] },
-            used: 0,
-            new_fd: None,
-            buffers: PhantomData,
-        }
+        Self { block: Block { header, attributes: [empty; N] }, used: 0, new_fd: None, buffers: PhantomData }
     }
 
     #[inline]
@@ -232,10 +230,13 @@ impl<'a, const N: usize> Command<'a, N> {
     }
 
     /// Asks for a value, and keeps it borrowed until the command is sent.
+    ///
+    /// An output that the kernel has no answer for stays as it is: begin with zeros. (That the kernel marks those it
+    /// wrote says no more: in a command that succeeded, it has written every mandatory one.)
     #[inline]
-    pub fn out<T: FromBytes + IntoBytes>(&mut self, attribute: Out<T>, value: &'a mut T) -> OutSlot {
+    pub fn out<T: FromBytes + IntoBytes>(&mut self, attribute: Out<T>, value: &'a mut T) {
         let bytes = value.as_mut_bytes();
-        OutSlot(self.add(attribute.id(), short(size_of::<T>()), address_mut(bytes)))
+        self.add(attribute.id(), short(size_of::<T>()), address_mut(bytes));
     }
 
     /// Asks for bytes: at most as many as the buffer has.
@@ -243,9 +244,10 @@ impl<'a, const N: usize> Command<'a, N> {
     /// # Errors
     /// If there are more than 65535.
     #[inline]
-    pub fn bytes_out(&mut self, attribute: BytesOut, buffer: &'a mut [u8]) -> Result<OutSlot, TooLong> {
+    pub fn bytes_out(&mut self, attribute: BytesOut, buffer: &'a mut [u8]) -> Result<(), TooLong> {
         let len = length(buffer)?;
-        Ok(OutSlot(self.add(attribute.0, len, address_mut(buffer))))
+        self.add(attribute.0, len, address_mut(buffer));
+        Ok(())
     }
 
     /// Asks for a new file, of which a command makes at most one: see [`Reply::into_fd`].
@@ -297,12 +299,6 @@ impl<const N: usize> Reply<N> {
     #[expect(clippy::cast_possible_truncation, reason = "the kernel's handles are 32 bits wide")]
     pub const fn handle(&self, slot: HandleSlot) -> u32 {
         self.attributes[slot.0].data as u32
-    }
-
-    /// Whether the kernel says that it wrote an output. It does not say so of an anchor's `FT_ID`.
-    #[must_use]
-    pub const fn is_written(&self, slot: OutSlot) -> bool {
-        self.attributes[slot.0].flags.contains(UverbsAttrFlags::VALID_OUTPUT)
     }
 
     /// The new file, if the command asked for one.

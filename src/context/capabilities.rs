@@ -1,41 +1,24 @@
 //! What the firmware can do.
 
-use rustix::fd::BorrowedFd;
-use uverbs_uapi::{
-    ib_user_ioctl_verbs::RDMA_DRIVER_MLX5,
-    mlx5_user_ioctl_cmds as cmds,
-    prm::{self, Field, cmd_hca_cap, command_in, query_hca_cap_in, query_hca_cap_out},
-};
+use uverbs_uapi::prm::{self, Field, cmd_hca_cap, query_hca_cap_in, query_hca_cap_out};
 
 use super::Context;
 use crate::{
     Error, Result,
-    command::{
-        Command, Method, Refusal,
-        class::{BytesIn, BytesOut},
-    },
+    devx::{self, Inbox},
 };
 
-const OTHER: Method = Method::new(cmds::MLX5_IB_OBJECT_DEVX, cmds::MLX5_IB_METHOD_DEVX_OTHER);
-const CMD_IN: BytesIn = BytesIn(cmds::MLX5_IB_ATTR_DEVX_OTHER_CMD_IN);
-const CMD_OUT: BytesOut = BytesOut(cmds::MLX5_IB_ATTR_DEVX_OTHER_CMD_OUT);
-
-/// Whether the context on `fd` may send firmware commands.
+/// Whether firmware commands may be sent on a context.
 ///
-/// Nothing says so. But of the commands that the kernel lets through, only a few may be sent without DEVX, and this
+/// The kernel does not say so. But of the commands that it lets through, only a few may be sent without DEVX, and this
 /// one, which asks for the version of the command interface and changes nothing, is none of them.
-pub(super) fn may_send_commands(fd: BorrowedFd<'_>) -> bool {
-    use rustix::io::Errno;
-
+pub(super) fn may_send_commands(context: &Context) -> bool {
     const OUTBOX: usize = 112;
-    let mut inbox = [0; 16];
-    command_in::OPCODE.set(&mut inbox, prm::MLX5_CMD_OP_QUERY_ISSI.into());
-    let mut outbox = [0; OUTBOX];
-    let mut command = Command::<2>::new(OTHER, RDMA_DRIVER_MLX5);
-    let fits = command.bytes_in(CMD_IN, &inbox).and_then(|()| command.bytes_out(CMD_OUT, &mut outbox));
-    debug_assert!(fits.is_ok());
-    // EREMOTEIO: the firmware refused, so it was asked.
-    matches!(command.send(fd), Ok(_) | Err(Refusal { errno: Errno::REMOTEIO, .. }))
+
+    let inbox = Inbox::<16>::new(prm::MLX5_CMD_OP_QUERY_ISSI);
+    // Had the firmware refused it, it would have been asked.
+    context.require_mlx5().is_ok()
+        && matches!(devx::execute(context, inbox.as_ref(), &mut [0; OUTBOX]), Ok(()) | Err(Error::Refused(_)))
 }
 
 /// A group of firmware capabilities, each with a layout of its own in [`uverbs_uapi::prm`].
@@ -79,15 +62,10 @@ pub struct HcaCapabilities {
 impl HcaCapabilities {
     pub(super) fn query(context: &Context, group: CapabilityGroup) -> Result<Self> {
         context.require_mlx5()?;
-        let mut inbox = [0; query_hca_cap_in::SIZE];
-        query_hca_cap_in::OPCODE.set(&mut inbox, prm::MLX5_CMD_OP_QUERY_HCA_CAP.into());
         let mode = group.to_firmware() << 1 | prm::HCA_CAP_OPMOD_GET_CUR;
-        query_hca_cap_in::OP_MOD.set(&mut inbox, mode.into());
+        let inbox = Inbox::<{ query_hca_cap_in::SIZE }>::new(prm::MLX5_CMD_OP_QUERY_HCA_CAP).variant(mode);
         let mut outbox = vec![0; query_hca_cap_out::SIZE].into_boxed_slice();
-        let mut command = Command::<2>::new(OTHER, RDMA_DRIVER_MLX5);
-        command.bytes_in(CMD_IN, &inbox)?;
-        command.bytes_out(CMD_OUT, &mut outbox)?;
-        command.send(context.fd()).map_err(Error::from)?;
+        devx::execute(context, inbox.as_ref(), &mut outbox)?;
         Ok(Self { group, outbox })
     }
 

@@ -50,7 +50,14 @@ mod tests {
         let guid = NodeGuid::new(0x0c42_a103_0012_3456);
         assert_eq!(guid.to_string(), "0c42:a103:0012:3456");
         assert_eq!(NodeGuid::from_sysfs("0c42:a103:0012:3456"), Some(guid));
-        for text in ["", "0c42:a103:0012", "0c42:a103:0012:3456:7890", "garbage", "0c42:a103:0012:345g", "c42:a103:12:34"] {
+        for text in [
+            "",
+            "0c42:a103:0012",
+            "0c42:a103:0012:3456:7890",
+            "garbage",
+            "0c42:a103:0012:345g",
+            "c42:a103:12:34",
+        ] {
             assert_eq!(NodeGuid::from_sysfs(text), None, "{text:?}");
         }
     }

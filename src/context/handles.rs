@@ -20,7 +20,12 @@ const TOTAL: Out<u32> = Out::new(cmds::UVERBS_ATTR_INFO_TOTAL_HANDLES);
 const LIST: BytesOut = BytesOut(cmds::UVERBS_ATTR_INFO_HANDLES_LIST);
 
 /// Asks for as many handles as `list` has room for; answers how many were written.
-fn info(fd: BorrowedFd<'_>, driver: DriverId, object: Object, list: &mut [u32]) -> Result<Result<u32, Refusal>> {
+fn info(
+    fd: BorrowedFd<'_>,
+    driver: DriverId,
+    object: Object,
+    list: &mut [u32],
+) -> Result<Result<u32, Refusal>> {
     let mut total = 0;
     let mut command = Command::<3>::new(INFO_HANDLES, driver.get());
     command.constant(OBJECT_ID, object.get().into());

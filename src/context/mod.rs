@@ -12,7 +12,7 @@ mod tests;
 
 use std::{
     os::fd::{AsFd, BorrowedFd, OwnedFd},
-    sync::Arc,
+    sync::{Arc, OnceLock},
 };
 
 use rustix::{
@@ -20,6 +20,8 @@ use rustix::{
     process::{Pid, getpid},
 };
 
+#[cfg(test)]
+pub(crate) use self::tests::fake_context;
 pub use self::{
     attributes::{DeviceAttributes, Mlx5Attributes},
     capabilities::{CapabilityGroup, HcaCapabilities},
@@ -51,7 +53,8 @@ pub struct Context(Arc<Inner>);
 struct Inner {
     fd: OwnedFd,
     driver: DriverId,
-    devx: bool,
+    /// Empty if the context was adopted and nobody has asked yet.
+    devx: OnceLock<bool>,
     granted: Granted,
     owner: Pid,
 }
@@ -60,12 +63,12 @@ impl Context {
     /// Makes a context on a device that was just opened.
     pub(crate) fn on(fd: OwnedFd, driver: DriverId, devx: Devx) -> Result<Self> {
         match get_context::get_context(fd.as_fd(), driver.get(), devx) {
-            Ok(granted) => Ok(Self::of(fd, driver, devx == Devx::Yes, granted)),
+            Ok(granted) => Ok(Self::of(fd, driver, OnceLock::from(devx == Devx::Yes), granted)),
             Err(refusal) => Err(explain(fd.as_fd(), driver, devx, refusal)),
         }
     }
 
-    fn of(fd: OwnedFd, driver: DriverId, devx: bool, granted: Granted) -> Self {
+    fn of(fd: OwnedFd, driver: DriverId, devx: OnceLock<bool>, granted: Granted) -> Self {
         Self(Arc::new(Inner { fd, driver, devx, granted, owner: getpid() }))
     }
 
@@ -91,25 +94,25 @@ impl Context {
     /// Uses the context on `fd`, or makes one.
     pub(crate) fn adopt(fd: OwnedFd, driver: DriverId, devx: Devx) -> Result<Self> {
         let refusal = match get_context::get_context(fd.as_fd(), driver.get(), devx) {
-            Ok(granted) => return Ok(Self::of(fd, driver, devx == Devx::Yes, granted)),
+            Ok(granted) => return Ok(Self::of(fd, driver, OnceLock::from(devx == Devx::Yes), granted)),
             Err(refusal) => refusal,
         };
-        // EINVAL: perhaps there is a context already. Who can tell has one, and who cannot (only some drivers
-        // can) would have answered GET_CONTEXT, were there none.
-        if refusal.errno == Errno::INVAL {
-            let granted = match get_context::query_context(fd.as_fd(), driver.get()) {
-                Ok(granted) => Some(granted),
-                Err(Refusal { errno: Errno::OPNOTSUPP, .. }) => Some(Granted::unknown()),
-                Err(_) => None,
-            };
-            if let Some(granted) = granted {
-                let may = driver == DriverId::MLX5 && capabilities::may_send_commands(fd.as_fd());
-                if may || devx == Devx::No {
-                    return Ok(Self::of(fd, driver, may, granted));
-                }
-            }
+        if refusal.errno != Errno::INVAL {
+            return Err(explain(fd.as_fd(), driver, devx, refusal));
         }
-        Err(explain(fd.as_fd(), driver, devx, refusal))
+        // Perhaps there is a context already. Who can tell has one, and who cannot (only some drivers can) would have
+        // answered GET_CONTEXT, were there none.
+        let granted = match get_context::query_context(fd.as_fd(), driver.get()) {
+            Ok(granted) => granted,
+            Err(Refusal { errno: Errno::OPNOTSUPP, .. }) => Granted::unknown(),
+            Err(_) => return Err(explain(fd.as_fd(), driver, devx, refusal)),
+        };
+        let context = Self::of(fd, driver, OnceLock::new(), granted);
+        if devx == Devx::No || context.is_devx() {
+            Ok(context)
+        } else {
+            Err(explain(context.fd(), driver, devx, refusal))
+        }
     }
 
     /// The device's driver.
@@ -119,9 +122,11 @@ impl Context {
     }
 
     /// Whether firmware commands may be sent.
+    ///
+    /// Of an adopted context nobody knows; the first call finds out by sending a harmless one.
     #[must_use]
     pub fn is_devx(&self) -> bool {
-        self.0.devx
+        *self.0.devx.get_or_init(|| capabilities::may_send_commands(self))
     }
 
     /// Number of completion vectors; 0 if the context was adopted and the driver does not tell.
@@ -195,7 +200,7 @@ impl Context {
     /// The firmware's capabilities of one group. Needs no DEVX context.
     ///
     /// # Errors
-    /// As [`hca_capabilities`](Self::hca_capabilities); `EREMOTEIO` if the firmware does not know the group.
+    /// As [`hca_capabilities`](Self::hca_capabilities); [`Error::Refused`] if the firmware does not know the group.
     pub fn hca_capabilities_of(&self, group: CapabilityGroup) -> Result<HcaCapabilities> {
         HcaCapabilities::query(self, group)
     }
@@ -253,7 +258,8 @@ impl AsFd for Context {
 /// Finds out why there is no context.
 #[cold]
 fn explain(fd: BorrowedFd<'_>, driver: DriverId, devx: Devx, refusal: Refusal) -> Error {
-    let no_devx = || driver == DriverId::MLX5 && handles::supports(fd, driver, Object::DEVX).is_ok_and(|has| !has);
+    let no_devx =
+        || driver == DriverId::MLX5 && handles::supports(fd, driver, Object::DEVX).is_ok_and(|has| !has);
     if devx == Devx::Yes && refusal.errno == Errno::INVAL && no_devx() {
         return Error::kernel(refusal, Reason::NoCapability("log_max_uctx"));
     }

@@ -22,7 +22,8 @@ pub(super) fn uverbs_number(name: &str) -> Option<u32> {
 
 /// Whether `name` is a PCI address: `0000:00:04.0`.
 pub(super) fn is_pci_address(name: &str) -> bool {
-    let hexadecimal = |text: &str, digits| text.len() >= digits && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let hexadecimal =
+        |text: &str, digits| text.len() >= digits && text.bytes().all(|byte| byte.is_ascii_hexdigit());
     let mut parts = name.split([':', '.']);
     let mut next = |digits| parts.next().is_some_and(|part| hexadecimal(part, digits));
     next(4) && next(2) && next(2) && next(1) && parts.next().is_none()
@@ -40,7 +41,9 @@ mod tests {
         for name in ["", ".", "..", "a/b", "/", "mlx5_0\0", "mlx5 0", "mlx5_0\n", "é", &"x".repeat(64)] {
             assert!(!is_device(name), "{name:?}");
         }
-        for (name, number) in [("uverbs0", Some(0)), ("uverbs31", Some(31)), ("uverbs", None), ("uverbs+1", None)] {
+        for (name, number) in
+            [("uverbs0", Some(0)), ("uverbs31", Some(31)), ("uverbs", None), ("uverbs+1", None)]
+        {
             assert_eq!(uverbs_number(name), number, "{name:?}");
         }
         for name in ["uverbs", "uverbs1x", "umad0", "../uverbs0", "uverbs99999999999"] {

@@ -218,7 +218,9 @@ fn char_device(body: &[u8]) -> Option<CharDevice> {
         match kind {
             nl::RDMA_NLDEV_ATTR_CHARDEV_NAME => name = text(content),
             nl::RDMA_NLDEV_ATTR_CHARDEV => number = u64_at(content, 0).map(Number::from_kernel),
-            nl::RDMA_NLDEV_ATTR_CHARDEV_ABI => abi = u64_at(content, 0).and_then(|abi| u32::try_from(abi).ok()),
+            nl::RDMA_NLDEV_ATTR_CHARDEV_ABI => {
+                abi = u64_at(content, 0).and_then(|abi| u32::try_from(abi).ok())
+            }
             nl::RDMA_NLDEV_ATTR_UVERBS_DRIVER_ID => driver = DriverId::new(u32_at(content, 0)?),
             _ => {}
         }

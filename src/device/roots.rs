@@ -120,7 +120,9 @@ impl Roots {
         let mut nodes = sysfs::names(&parent.join("infiniband_verbs"), name::is_uverbs).ok()?;
         if nodes.len() > 1 {
             // Several devices have this parent.
-            nodes.retain(|uverbs| sysfs::read(&self.class().join(uverbs).join("ibdev")).is_ok_and(|of| of == name));
+            nodes.retain(|uverbs| {
+                sysfs::read(&self.class().join(uverbs).join("ibdev")).is_ok_and(|of| of == name)
+            });
         }
         let uverbs = nodes.pop()?;
         let driver = self.driver(&uverbs)?;

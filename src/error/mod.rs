@@ -14,9 +14,9 @@ pub use self::{
     errno::Errno,
     reason::{Lacking, Reason},
 };
-pub use crate::command::Method;
 #[cfg(feature = "std")]
 use crate::DriverId;
+pub use crate::command::Method;
 use crate::command::{Refusal, TooLong};
 
 /// A result whose error is [`Error`].
@@ -78,6 +78,18 @@ pub enum Error {
         #[source]
         errno: Errno,
     },
+    /// The firmware refused a command.
+    #[cfg(feature = "std")]
+    #[error(transparent)]
+    Refused(#[from] crate::devx::Refused),
+    /// A firmware command is shorter than its structure. Nothing was sent.
+    #[cfg(feature = "std")]
+    #[error(transparent)]
+    ShortInbox(#[from] crate::devx::ShortInbox),
+    /// A request that could only fail, or do harm. Nothing was sent.
+    #[cfg(feature = "std")]
+    #[error(transparent)]
+    Invalid(#[from] crate::flow::Invalid),
     /// There is no device of this name.
     #[cfg(feature = "std")]
     #[error("there is no RDMA device {name:?}")]
@@ -167,7 +179,6 @@ impl Error {
 
     /// A system call failed that is none on a device.
     #[cfg(feature = "std")]
-    #[cfg_attr(not(test), expect(dead_code, reason = "for descriptors that DEVX makes"))]
     pub(crate) fn io(doing: &'static str, errno: rustix::io::Errno) -> Self {
         Self::Io { doing, errno: errno.into() }
     }
@@ -181,6 +192,9 @@ impl Error {
             Self::Node { errno, .. } | Self::Sysfs { errno, .. } | Self::NoUverbs { errno, .. } => {
                 Some(errno.raw())
             }
+            // What the kernel says when the firmware refuses.
+            #[cfg(feature = "std")]
+            Self::Refused(_) => Some(rustix::io::Errno::REMOTEIO.raw_os_error()),
             _ => None,
         }
     }
@@ -258,7 +272,9 @@ const fn is_permission(errno: Errno) -> bool {
 const fn node_hint(errno: Errno) -> Option<&'static str> {
     use rustix::io::Errno as E;
     match E::from_raw_os_error(errno.raw()) {
-        E::NOENT => Some("the kernel has the device, this /dev does not: in a container, pass the node into it"),
+        E::NOENT => {
+            Some("the kernel has the device, this /dev does not: in a container, pass the node into it")
+        }
         E::ACCESS => Some("look at the node's mode and owner: it is 0666 unless udev has a rule of its own"),
         E::PERM => Some(
             "the container's device cgroup forbids the node, or the device belongs to another network namespace \
@@ -278,6 +294,13 @@ impl From<Refusal> for Error {
 impl From<TooLong> for Error {
     fn from(TooLong(length): TooLong) -> Self {
         Self::TooLong { length }
+    }
+}
+
+#[cfg(feature = "std")]
+impl From<crate::flow::Contradiction> for Error {
+    fn from(contradiction: crate::flow::Contradiction) -> Self {
+        Self::Invalid(contradiction.into())
     }
 }
 

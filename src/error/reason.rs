@@ -107,7 +107,9 @@ impl Reason {
         Some(match self {
             Self::KernelTooOld { .. } | Self::NoIoctl => Lacking::Kernel,
             Self::NoCapability(_) => Lacking::Firmware,
-            Self::Absent | Self::TypeTooNew { .. } | Self::TypeRefused(_) | Self::NotImplemented => Lacking::Driver,
+            Self::Absent | Self::TypeTooNew { .. } | Self::TypeRefused(_) | Self::NotImplemented => {
+                Lacking::Driver
+            }
             Self::NoNetRaw { .. } => Lacking::Privilege,
             Self::NotEswitchManager | Self::NoFlowTables(_) => Lacking::Function,
             Self::DeviceGone
@@ -156,12 +158,16 @@ impl Reason {
                 "what was made on it is gone with it; find the device again and open it anew. A reset is over within \
                  seconds"
             }
-            Self::Busy => "try again; if it stays so, another thread or an entry of a flow table still uses the object",
+            Self::Busy => {
+                "try again; if it stays so, another thread or an entry of a flow table still uses the object"
+            }
             Self::TryAgain => {
                 "try again in a moment; if it stays so, look at rdma.max of this process's cgroup"
             }
             Self::NoMemory => "free memory, or objects on the card",
-            Self::NoSpace => "release anchors and flow tables, of this or another process: the pool is the device's",
+            Self::NoSpace => {
+                "release anchors and flow tables, of this or another process: the pool is the device's"
+            }
             Self::NoIoctl => "give the file of an RDMA device: /dev/infiniband/uverbsN",
             Self::NoSuchObject | Self::Invalid | Self::NotImplemented | Self::Unknown => return None,
         })
@@ -178,7 +184,10 @@ impl fmt::Display for Reason {
             Self::Absent => f.write_str("the driver does not offer it on this device"),
             Self::NoNetRaw { .. } => f.write_str("the caller lacks CAP_NET_RAW"),
             Self::TypeTooNew { table_type, since, running } => {
-                write!(f, "the driver takes {table_type} anchors since Linux {since}, this is Linux {running}")
+                write!(
+                    f,
+                    "the driver takes {table_type} anchors since Linux {since}, this is Linux {running}"
+                )
             }
             Self::TypeRefused(table_type) => {
                 write!(f, "the driver takes no {table_type} anchors, in no known release of Linux")

@@ -3,11 +3,7 @@
 use rustix::io::Errno;
 
 use super::{FlowTableId, FlowTableType, Priority, call};
-use crate::{
-    Context, DestroyError, Error, KernelRelease, Result,
-    command::Refusal,
-    error::Reason,
-};
+use crate::{Context, DestroyError, Error, KernelRelease, Result, command::Refusal, error::Reason};
 
 /// A flow table id through which packets return to the kernel's steering.
 ///
@@ -138,7 +134,8 @@ impl Drop for SteeringAnchor {
 #[cold]
 fn explain(context: &Context, table_type: FlowTableType, refusal: Refusal) -> Error {
     let running = KernelRelease::running();
-    let capability = |has: fn(&crate::HcaCapabilities) -> bool| context.hca_capabilities().map(|all| has(&all)).ok();
+    let capability =
+        |has: fn(&crate::HcaCapabilities) -> bool| context.hca_capabilities().map(|all| has(&all)).ok();
     let reason = match refusal.errno {
         Errno::PROTONOSUPPORT if running < FlowTableType::ANCHORS_SINCE => {
             Reason::KernelTooOld { since: FlowTableType::ANCHORS_SINCE, running }
@@ -167,6 +164,3 @@ fn explain(context: &Context, table_type: FlowTableType, refusal: Refusal) -> Er
     };
     Error::kernel(refusal, reason)
 }
-
-#[cfg(test)]
-mod tests;

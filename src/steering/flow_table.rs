@@ -155,7 +155,8 @@ mod tests {
             ((7, 3), [Ok(()), Ok(()), Ok(()), Err(Lacking::Driver), Err(Lacking::Driver)]),
         ] {
             let kernel = KernelRelease::new(major, minor);
-            let answers = [NicRx, NicTx, Fdb, RdmaRx, RdmaTx].map(|table_type| table_type.expected_on(kernel));
+            let answers =
+                [NicRx, NicTx, Fdb, RdmaRx, RdmaTx].map(|table_type| table_type.expected_on(kernel));
             assert_eq!(answers, expected, "{kernel}");
         }
     }

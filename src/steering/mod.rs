@@ -20,6 +20,8 @@ mod anchor;
 pub(crate) mod call;
 mod flow_table;
 mod priority;
+#[cfg(all(test, feature = "std"))]
+mod tests;
 
 #[cfg(feature = "std")]
 pub use self::anchor::SteeringAnchor;

@@ -43,8 +43,9 @@ impl FromStr for Priority {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        let value =
-            text.parse().map_err(|_| Error::Unreadable { what: "priority", expected: "a number in 0..=15" })?;
+        let value = text
+            .parse()
+            .map_err(|_| Error::Unreadable { what: "priority", expected: "a number in 0..=15" })?;
         Self::new(value)
     }
 }
@@ -66,7 +67,9 @@ mod tests {
         for value in 0..=u16::MAX {
             assert_eq!(Priority::new(value).is_ok(), value <= 15, "{value}");
         }
-        for (text, ok) in [("0", true), ("15", true), ("16", false), ("65536", false), ("-1", false), ("", false)] {
+        for (text, ok) in
+            [("0", true), ("15", true), ("16", false), ("65536", false), ("-1", false), ("", false)]
+        {
             assert_eq!(text.parse::<Priority>().is_ok(), ok, "{text:?}");
         }
         let error = Priority::new(16).unwrap_err().to_string();

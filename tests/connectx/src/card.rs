@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use serde_json::{Value, json};
 
@@ -13,6 +13,7 @@ use crate::command::refusal::{Refusal, Syndrome};
 use crate::command::{Answer, Reply, Request};
 use crate::config::Config;
 use crate::control::Question;
+use crate::datapath::DataPath;
 use crate::eq::{EventQueues, PORT_CHANGE};
 use crate::family::function::Function;
 use crate::family::port::Port;
@@ -27,6 +28,7 @@ use crate::report::Report;
 use crate::steering::{Limits, Steering};
 use crate::trace::Trace;
 use crate::transport::protocol::Device;
+use crate::wire::Wire;
 
 /// Region and interrupt numbers of vfio.
 const REGION_BAR0: u32 = 0;
@@ -53,6 +55,8 @@ pub(crate) struct Card {
     eqs: EventQueues,
     steering: Steering,
     queues: Queues,
+    wire: Wire,
+    bypass: bool,
     faults: Vec<Fault>,
     counts: BTreeMap<String, u64>,
     report: Report,
@@ -77,6 +81,8 @@ impl Card {
             eqs: EventQueues::new(pci::VECTORS.into()),
             steering: Steering::new(limits),
             queues: Queues::default(),
+            wire: Wire::open(&config.wire)?,
+            bypass: config.bypass,
             faults: config.faults.clone(),
             counts: BTreeMap::new(),
             report: Report::default(),
@@ -168,11 +174,42 @@ impl Card {
         }
     }
 
+    /// What frames meet, put together for a moment.
+    fn data_path<'a>(&'a mut self, memory: &'a Memory) -> DataPath<'a> {
+        DataPath {
+            steering: &mut self.steering,
+            queues: &mut self.queues,
+            wire: &mut self.wire,
+            events: &mut self.eqs,
+            memory,
+            timestamp: self.bar.now(),
+            bypass: self.bypass,
+        }
+    }
+
+    /// Takes what has come from the wire.
+    pub(crate) fn receive(&mut self, memory: &Memory) {
+        let words = self.data_path(memory).receive();
+        self.tell(&words);
+    }
+
+    /// Writes the way of frames into the trace.
+    fn tell(&mut self, words: &[String]) {
+        for words in words {
+            self.trace.line(format_args!("{words}"));
+        }
+    }
+
+    /// The descriptor that is readable while there are frames on the wire.
+    pub(crate) fn wire(&self) -> BorrowedFd<'_> {
+        self.wire.as_fd()
+    }
+
     /// Answers a question about the card.
     ///
     /// # Errors
     /// In words, if it cannot be done.
-    pub(crate) fn answer(&mut self, _memory: &Memory, question: Question) -> Result<Value, String> {
+    pub(crate) fn answer(&mut self, question: Question) -> Result<Value, String> {
         match question {
             Question::Counts => Ok(json!({ "counts": self.counts })),
             Question::Objects => Ok(json!({ "objects": self.objects.live() })),
@@ -181,6 +218,25 @@ impl Card {
             }
             Question::Mark { text } => {
                 self.trace.line(format_args!("MARK {text}"));
+                Ok(json!({}))
+            }
+            Question::Inject { frame } => {
+                self.wire.inject(parse_hex(&frame).ok_or("a frame is an even number of hexadecimal digits")?);
+                Ok(json!({}))
+            }
+            Question::Start => {
+                self.wire.start();
+                Ok(json!({}))
+            }
+            Question::Sent => {
+                let frames: Vec<String> = self.wire.take_sent().iter().map(|frame| hex(frame)).collect();
+                Ok(json!({ "frames": frames }))
+            }
+            Question::Hops => {
+                Ok(json!({ "ways": self.wire.take_ways(), "input_done": self.wire.input_done() }))
+            }
+            Question::Bypass { on } => {
+                self.bypass = on;
                 Ok(json!({}))
             }
             Question::Fail { opcode, status, times } => {
@@ -229,11 +285,10 @@ impl Device for Card {
             REGION_CONFIG => self.config.write(offset, bytes),
             REGION_BAR0 => match self.bar.write(offset, bytes) {
                 Some(Doorbell::Commands(slots)) => self.commands(memory, slots),
-                Some(Doorbell::CompletionQueue(words)) => {
-                    self.queues.completion_doorbell(memory, &mut self.eqs, words);
-                }
+                Some(Doorbell::CompletionQueue(words)) => self.data_path(memory).completion_doorbell(words),
                 Some(Doorbell::SendQueue(words)) => {
-                    self.queues.send_doorbell(memory, &mut self.eqs, words);
+                    let words = self.data_path(memory).send_doorbell(words);
+                    self.tell(&words);
                 }
                 None => {}
             },
@@ -261,4 +316,22 @@ impl Device for Card {
         self.queues = Queues::default();
         self.steering = Steering::new(Limits::from_capabilities(|area| self.capabilities.area(area, false)));
     }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    use std::fmt::Write as _;
+
+    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
+        // Writing to a string cannot fail.
+        let _written = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+fn parse_hex(text: &str) -> Option<Vec<u8>> {
+    let digits = text.as_bytes();
+    if digits.len() % 2 != 0 || !digits.iter().all(u8::is_ascii_hexdigit) {
+        return None;
+    }
+    digits.chunks(2).map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()).collect()
 }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use crate::faults::Fault;
 use crate::profile::Profile;
+use crate::wire::WireConfig;
 
 /// The configuration of a card.
 #[derive(Clone, Debug, Default)]
@@ -20,4 +21,8 @@ pub struct Config {
     pub trace: Option<PathBuf>,
     /// The Unix socket on which the card answers questions about itself.
     pub control: Option<PathBuf>,
+    /// What the wire is connected to.
+    pub wire: WireConfig,
+    /// Frames skip the flow tables: a negative control for tests.
+    pub bypass: bool,
 }

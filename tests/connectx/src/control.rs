@@ -9,7 +9,6 @@ use serde_json::{Value, json};
 
 use crate::card::Card;
 use crate::faults::Fault;
-use crate::memory::Memory;
 
 /// A longer question is none.
 const LONGEST: usize = 1 << 20;
@@ -28,6 +27,22 @@ pub(crate) enum Question {
     Mark {
         /// What to write.
         text: String,
+    },
+    /// A frame is put on the wire.
+    Inject {
+        /// The frame in hexadecimal digits, without frame check sequence.
+        frame: String,
+    },
+    /// The frames of the input file begin to come in.
+    Start,
+    /// The frames that the guest sent since this was last asked.
+    Sent,
+    /// The ways of frames since this was last asked.
+    Hops,
+    /// Frames skip the flow tables, or no longer.
+    Bypass {
+        /// Whether they do.
+        on: bool,
     },
     /// Commands are to fail.
     Fail {
@@ -64,7 +79,7 @@ impl Client {
     }
 
     /// Reads what has come and answers the lines that are complete.
-    pub(crate) fn serve(&mut self, memory: &Memory, card: &mut Card) {
+    pub(crate) fn serve(&mut self, card: &mut Card) {
         let mut bytes = [0; 4096];
         match self.stream.read(&mut bytes) {
             Ok(0) => self.open = false,
@@ -74,7 +89,7 @@ impl Client {
         }
         while let Some(end) = self.pending.iter().position(|&byte| byte == b'\n') {
             let line: Vec<u8> = self.pending.drain(..=end).collect();
-            let mut answer = answer(&line, memory, card).to_string();
+            let mut answer = answer(&line, card).to_string();
             answer.push('\n');
             self.open &= self.stream.write_all(answer.as_bytes()).is_ok();
         }
@@ -88,9 +103,9 @@ impl AsFd for Client {
     }
 }
 
-fn answer(line: &[u8], memory: &Memory, card: &mut Card) -> Value {
+fn answer(line: &[u8], card: &mut Card) -> Value {
     let answer = serde_json::from_slice(line).map_err(|error| error.to_string());
-    match answer.and_then(|question| card.answer(memory, question)) {
+    match answer.and_then(|question| card.answer(question)) {
         Ok(mut answer) => {
             answer["ok"] = json!(true);
             answer

@@ -75,7 +75,8 @@ impl DataPath<'_> {
                 Direction::Tx => self.steering.transmit(packet),
             }
         };
-        let mut branches = outcomes.into_iter().map(|outcome| self.finish(outcome)).collect::<Vec<_>>().into_iter();
+        let mut branches =
+            outcomes.into_iter().map(|outcome| self.finish(outcome)).collect::<Vec<_>>().into_iter();
         // Steering gives at least the packet itself.
         let first = branches.next().unwrap_or_else(|| Branch {
             hops: Vec::new(),

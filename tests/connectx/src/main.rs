@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Parser;
+use connectx::wire::WireConfig;
 use connectx::{Config, Fault, Profile, Server};
 
 /// An emulated ConnectX for QEMU 10.1 or later.
@@ -33,6 +34,21 @@ struct Arguments {
     /// A socket for questions: one JSON object a line
     #[arg(long, value_name = "SOCKET")]
     control: Option<PathBuf>,
+    /// A datagram socket whose messages are frames: our end of the wire
+    #[arg(long, value_name = "SOCKET")]
+    wire: Option<PathBuf>,
+    /// A capture file (pcap, pcapng) whose frames come in once told to start on the control socket
+    #[arg(long, value_name = "FILE")]
+    wire_in: Option<PathBuf>,
+    /// A capture file for the frames that the guest sends
+    #[arg(long, value_name = "FILE")]
+    wire_out: Option<PathBuf>,
+    /// A JSON file for the ways of all frames
+    #[arg(long, value_name = "FILE")]
+    wire_trace: Option<PathBuf>,
+    /// Let frames skip the flow tables
+    #[arg(long)]
+    bypass: bool,
 }
 
 fn capability(text: &str) -> Result<(String, u64), String> {
@@ -41,8 +57,23 @@ fn capability(text: &str) -> Result<(String, u64), String> {
 }
 
 fn main() -> ExitCode {
-    let Arguments { socket, profile, capabilities, faults, trace, control } = Arguments::parse();
-    let config = Config { socket, profile, capabilities, faults, trace, control };
+    let arguments = Arguments::parse();
+    let config = Config {
+        socket: arguments.socket,
+        profile: arguments.profile,
+        capabilities: arguments.capabilities,
+        faults: arguments.faults,
+        trace: arguments.trace,
+        control: arguments.control,
+        wire: WireConfig {
+            socket: arguments.wire,
+            input: arguments.wire_in,
+            output: arguments.wire_out,
+            trace: arguments.wire_trace,
+            ..WireConfig::default()
+        },
+        bypass: arguments.bypass,
+    };
     match Server::bind(&config).and_then(Server::run) {
         Ok(report) => {
             for (when, leak) in &report.leaks {

@@ -43,6 +43,7 @@ enum Wake {
     Qemu,
     NewClient,
     Client(usize),
+    Wire,
 }
 
 impl Server {
@@ -100,7 +101,8 @@ impl Server {
                             clients.push(Client::new(control.accept()?.0));
                         }
                     }
-                    Wake::Client(index) => clients[index].serve(&self.memory, &mut self.card),
+                    Wake::Client(index) => clients[index].serve(&mut self.card),
+                    Wake::Wire => self.card.receive(&self.memory),
                 }
             }
             clients.retain(Client::is_open);
@@ -115,6 +117,7 @@ impl Server {
         sources.extend(self.control.as_ref().map(|control| (Wake::NewClient, control.as_fd())));
         sources
             .extend(clients.iter().enumerate().map(|(index, client)| (Wake::Client(index), client.as_fd())));
+        sources.push((Wake::Wire, self.card.wire()));
         sources.push((Wake::Qemu, qemu));
         let mut fds: Vec<PollFd<'_>> =
             sources.iter().map(|(_, fd)| PollFd::from_borrowed_fd(*fd, PollFlags::IN)).collect();

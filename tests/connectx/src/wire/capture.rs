@@ -43,7 +43,11 @@ impl Input {
 }
 
 fn ethernet(link: DataLink) -> Result<(), PcapError> {
-    if link == DataLink::ETHERNET { Ok(()) } else { Err(PcapError::InvalidField("not a capture of Ethernet frames")) }
+    if link == DataLink::ETHERNET {
+        Ok(())
+    } else {
+        Err(PcapError::InvalidField("not a capture of Ethernet frames"))
+    }
 }
 
 fn read_pcap(file: impl Read) -> Result<VecDeque<Vec<u8>>, PcapError> {

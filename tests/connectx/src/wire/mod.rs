@@ -93,7 +93,8 @@ impl Wire {
     pub fn open(config: &WireConfig) -> io::Result<Self> {
         let poll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
         let wake = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
-        let timer = timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK)?;
+        let timer =
+            timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK)?;
         let socket = config.socket.as_deref().map(bind).transpose()?;
         let sources = [wake.as_fd(), timer.as_fd()].into_iter().chain(socket.as_ref().map(AsFd::as_fd));
         for source in sources {

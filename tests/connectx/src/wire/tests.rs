@@ -70,7 +70,9 @@ fn a_file_waits_for_room_but_not_for_ever() -> Result {
 fn something_that_is_no_capture_of_ethernet_is_refused() -> Result {
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("in.pcap");
-    let raw_ip = [&0xa1b2_c3d4_u32.to_le_bytes()[..], &[2, 0, 4, 0], &[0; 8], &[0xff, 0xff, 0, 0, 101, 0, 0, 0]].concat();
+    let raw_ip =
+        [&0xa1b2_c3d4_u32.to_le_bytes()[..], &[2, 0, 4, 0], &[0; 8], &[0xff, 0xff, 0, 0, 101, 0, 0, 0]]
+            .concat();
     for bytes in [&b""[..], b"text", b"more text than a capture's header would be", &raw_ip] {
         std::fs::write(&path, bytes)?;
         assert!(Wire::open(&WireConfig { input: Some(path.clone()), ..WireConfig::default() }).is_err());

@@ -1,13 +1,15 @@
 //! What comes through file descriptors: answers to queries that nobody waits for, and events.
 
 use core::sync::atomic::{AtomicUsize, Ordering};
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 
 use rustix::{
     fs::{OFlags, fcntl_getfl, fcntl_setfl},
     io::Errno,
 };
-use uverbs_uapi::{mlx5_user_ioctl_cmds as cmds, mlx5_user_ioctl_verbs::MLX5_IB_UAPI_DEVX_CR_EV_CH_FLAGS_OMIT_DATA};
+use uverbs_uapi::{
+    mlx5_user_ioctl_cmds as cmds, mlx5_user_ioctl_verbs::MLX5_IB_UAPI_DEVX_CR_EV_CH_FLAGS_OMIT_DATA,
+};
 use zerocopy::IntoBytes;
 
 use super::{Object, Refused};
@@ -121,6 +123,12 @@ impl AsFd for AsyncCommands {
     }
 }
 
+impl AsRawFd for AsyncCommands {
+    fn as_raw_fd(&self) -> RawFd {
+        self.fd.as_raw_fd()
+    }
+}
+
 /// What is told of an event.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EventContent {
@@ -160,15 +168,15 @@ impl Events {
     ///
     /// # Errors
     /// `EMFILE` if the process has too many files open.
-    pub fn create(context: &Context, content: EventContent) -> Result<Self> {
-        let flags = match content {
+    pub fn create(context: &Context, told: EventContent) -> Result<Self> {
+        let flags = match told {
             EventContent::Whole => 0,
             EventContent::CookieOnly => MLX5_IB_UAPI_DEVX_CR_EV_CH_FLAGS_OMIT_DATA,
         };
         let mut command = Command::<2>::new(EVENTS_ALLOC, context.driver_number());
         command.new_fd(EVENTS_FD);
         command.flags(EVENTS_FLAGS, flags.into());
-        Ok(Self { context: context.clone(), fd: open(context, command)?, content })
+        Ok(Self { context: context.clone(), fd: open(context, command)?, content: told })
     }
 
     /// Has events of these types (`MLX5_EVENT_TYPE_*`, at most [`MAX_TYPES`](Self::MAX_TYPES)) told here with
@@ -211,12 +219,19 @@ impl AsFd for Events {
     }
 }
 
+impl AsRawFd for Events {
+    fn as_raw_fd(&self) -> RawFd {
+        self.fd.as_raw_fd()
+    }
+}
+
 /// Sends a command that makes a file, and makes reading from it return at once.
 fn open<const N: usize>(context: &Context, command: Command<'_, N>) -> Result<OwnedFd> {
     let reply = context.send(command)?;
     let fd = reply.into_fd().ok_or_else(|| Error::io("open the descriptor", Errno::BADF))?;
     let flags = fcntl_getfl(&fd).map_err(|errno| Error::io("read the descriptor's flags", errno))?;
-    fcntl_setfl(&fd, flags | OFlags::NONBLOCK).map_err(|errno| Error::io("set the descriptor's flags", errno))?;
+    fcntl_setfl(&fd, flags | OFlags::NONBLOCK)
+        .map_err(|errno| Error::io("set the descriptor's flags", errno))?;
     Ok(fd)
 }
 

@@ -142,7 +142,10 @@ mod tests {
     fn status_and_syndrome_are_read_from_the_answer() {
         let outbox = [0x03, 0, 0, 0, 0xde, 0xad, 0xbe, 0xef, 0, 0, 0, 0, 0, 0, 0, 0];
         let refused = Refused::read(0x930, &outbox).expect("status 3 is a refusal");
-        assert_eq!((refused.opcode, refused.status, refused.syndrome), (0x930, Status::BAD_PARAMETER, 0xdead_beef));
+        assert_eq!(
+            (refused.opcode, refused.status, refused.syndrome),
+            (0x930, Status::BAD_PARAMETER, 0xdead_beef)
+        );
         assert_eq!(
             refused.to_string(),
             "the firmware refused CREATE_FLOW_TABLE: a field has a value that is not allowed (status 0x3), \

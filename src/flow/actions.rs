@@ -6,9 +6,10 @@ use uverbs_uapi::prm;
 
 use super::{
     FlowCounter, FlowTable, FlowTag, Invalid, ModifyHeader, PacketReformat,
+    identity::{same_context, same_device},
     roads::{self, PlaceId, Way},
 };
-use crate::{FlowTableId, FlowTableType, Priority, SteeringAnchor, devx::Object};
+use crate::{FlowTableId, FlowTableType, Priority, SteeringAnchor};
 
 /// Where an entry sends a packet.
 #[derive(Clone, Debug)]
@@ -99,12 +100,12 @@ impl Destination {
         match self {
             Self::Anchor(anchor) => {
                 of_type(anchor.table_type())?;
-                anchor.context().is_same_device(table.context()).then_some(()).ok_or(Invalid::OtherDevice)
+                same_device(table.context(), anchor.context())
             }
             Self::ForeignAnchor { table_type, .. } => of_type(*table_type),
             Self::Table(next) => {
                 of_type(next.table_type())?;
-                owned_by(table.context(), next.object())?;
+                same_context(table.context(), next.object())?;
                 let (from, to) = (table.level(), next.level());
                 (to > from).then_some(()).ok_or(Invalid::LevelOrder { from, to })
             }
@@ -112,11 +113,6 @@ impl Destination {
             Self::Vport(_) | Self::Uplink => of_type(FlowTableType::Fdb),
         }
     }
-}
-
-/// Refuses firmware objects of another context: the firmware would, and less clearly.
-pub(super) fn owned_by(context: &crate::Context, object: &Object) -> Result<(), Invalid> {
-    if object.context().is_same(context) { Ok(()) } else { Err(Invalid::OtherContext) }
 }
 
 fn at_most(what: &'static str, value: u32, maximum: u64) -> Result<(), Invalid> {
@@ -385,7 +381,7 @@ impl Actions {
             self.reformat.as_ref().map(PacketReformat::object),
             self.modify.as_ref().map(ModifyHeader::object),
         ];
-        objects.into_iter().flatten().try_for_each(|object| owned_by(table.context(), object))
+        objects.into_iter().flatten().try_for_each(|object| same_context(table.context(), object))
     }
 
     /// Destinations as they are listed in an entry.

@@ -26,9 +26,15 @@ impl FlowTableCapabilities {
         let (group, block) = match table_type {
             FlowTableType::NicRx => (CapabilityGroup::FlowTable, nic::FLOW_TABLE_PROPERTIES_NIC_RECEIVE),
             FlowTableType::NicTx => (CapabilityGroup::FlowTable, nic::FLOW_TABLE_PROPERTIES_NIC_TRANSMIT),
-            FlowTableType::RdmaRx => (CapabilityGroup::FlowTable, nic::FLOW_TABLE_PROPERTIES_NIC_RECEIVE_RDMA),
-            FlowTableType::RdmaTx => (CapabilityGroup::FlowTable, nic::FLOW_TABLE_PROPERTIES_NIC_TRANSMIT_RDMA),
-            FlowTableType::Fdb => (CapabilityGroup::EswitchFlowTable, eswitch::FLOW_TABLE_PROPERTIES_NIC_ESW_FDB),
+            FlowTableType::RdmaRx => {
+                (CapabilityGroup::FlowTable, nic::FLOW_TABLE_PROPERTIES_NIC_RECEIVE_RDMA)
+            }
+            FlowTableType::RdmaTx => {
+                (CapabilityGroup::FlowTable, nic::FLOW_TABLE_PROPERTIES_NIC_TRANSMIT_RDMA)
+            }
+            FlowTableType::Fdb => {
+                (CapabilityGroup::EswitchFlowTable, eswitch::FLOW_TABLE_PROPERTIES_NIC_ESW_FDB)
+            }
         };
         Ok(Self { properties: context.hca_capabilities_of(group)?, block })
     }

@@ -1,8 +1,8 @@
 //! Flow counters.
 
 use uverbs_uapi::prm::{
-    self, alloc_flow_counter_in as alloc_in, alloc_flow_counter_out as alloc_out, query_flow_counter_in as query_in,
-    query_flow_counter_out as query_out, traffic_counter,
+    self, alloc_flow_counter_in as alloc_in, alloc_flow_counter_out as alloc_out,
+    query_flow_counter_in as query_in, query_flow_counter_out as query_out, traffic_counter,
 };
 
 use super::shared::Shared;
@@ -63,7 +63,10 @@ impl FlowCounter {
         let mut outbox = [0; query_out::SIZE + traffic_counter::SIZE];
         self.object().query(inbox.as_ref(), &mut outbox)?;
         let statistics = &outbox[query_out::SIZE..];
-        Ok(Count { packets: traffic_counter::PACKETS.get(statistics), bytes: traffic_counter::OCTETS.get(statistics) })
+        Ok(Count {
+            packets: traffic_counter::PACKETS.get(statistics),
+            bytes: traffic_counter::OCTETS.get(statistics),
+        })
     }
 
     /// The firmware's number of the counter.

@@ -1,8 +1,8 @@
 //! Entries of own flow tables.
 
 use uverbs_uapi::prm::{
-    self, dest_format_struct as destination, flow_context, flow_counter_list as counter, set_fte_in as set_in,
-    set_fte_out as set_out,
+    self, dest_format_struct as destination, flow_context, flow_counter_list as counter,
+    set_fte_in as set_in, set_fte_out as set_out,
 };
 
 use super::{
@@ -80,7 +80,6 @@ impl FlowEntry {
     }
 
     /// What happens to packets that match.
-    #[must_use]
     pub fn actions(&self) -> &Actions {
         self.kept.needs().roads.actions()
     }
@@ -108,6 +107,7 @@ impl FlowEntry {
     /// # Errors
     /// The firmware's, with the entry.
     #[doc(alias = "MLX5_CMD_OP_DELETE_FLOW_TABLE_ENTRY")]
+    #[expect(clippy::result_large_err, reason = "the entry itself is given back, by value like all others")]
     pub fn destroy(self) -> Result<(), DestroyError<Self>> {
         let Self { kept, index } = self;
         kept.destroy().map_err(|(kept, error)| DestroyError::new(Self { kept, index }, error))
@@ -127,7 +127,13 @@ fn difference(old_actions: &Actions, old: &Encoded, new_actions: &Actions, new: 
 }
 
 /// A command that sets an entry, without its match, and how long it is.
-fn command(variant: u16, group: &FlowGroup, index: u32, actions: &Actions, encoded: &Encoded) -> (SetEntry, usize) {
+fn command(
+    variant: u16,
+    group: &FlowGroup,
+    index: u32,
+    actions: &Actions,
+    encoded: &Encoded,
+) -> (SetEntry, usize) {
     let table = group.table();
     let mut inbox = SetEntry::new(prm::MLX5_CMD_OP_SET_FLOW_TABLE_ENTRY).variant(variant);
     inbox.set(set_in::TABLE_TYPE, firmware::table_type(table.table_type()).into());

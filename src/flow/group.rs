@@ -43,7 +43,8 @@ impl FlowGroup {
         inbox.fill_from(create_in::MATCH_CRITERIA.byte(), criteria.mask());
         let mut outbox = [0; create_out::SIZE];
         let object = Object::create(table.context(), inbox.as_ref(), &mut outbox)?;
-        let about = About { id: number(create_out::GROUP_ID, &outbox), first, last, criteria: criteria.clone() };
+        let about =
+            About { id: number(create_out::GROUP_ID, &outbox), first, last, criteria: criteria.clone() };
         Ok(Self(Arc::new(Group { kept: Kept::new(object, table.clone()), about })))
     }
 
@@ -97,8 +98,10 @@ impl FlowGroup {
     /// With the group: [`Invalid::InUse`] if an entry or another clone holds it; the firmware's.
     #[doc(alias = "MLX5_CMD_OP_DESTROY_FLOW_GROUP")]
     pub fn destroy(self) -> Result<(), DestroyError<Self>> {
-        let group = Arc::try_unwrap(self.0).map_err(|group| DestroyError::new(Self(group), Invalid::InUse.into()))?;
+        let group =
+            Arc::try_unwrap(self.0).map_err(|group| DestroyError::new(Self(group), Invalid::InUse.into()))?;
         let Group { kept, about } = group;
-        kept.destroy().map_err(|(kept, error)| DestroyError::new(Self(Arc::new(Group { kept, about })), error))
+        kept.destroy()
+            .map_err(|(kept, error)| DestroyError::new(Self(Arc::new(Group { kept, about })), error))
     }
 }

@@ -36,7 +36,9 @@ pub enum Invalid {
     #[error("the anchor belongs to another device")]
     OtherDevice,
     /// Packets go from lower to higher levels.
-    #[error("a table at level {from} cannot forward to one at level {to}: build it with `before` or `behind`")]
+    #[error(
+        "a table at level {from} cannot forward to one at level {to}: build it with `before` or `behind`"
+    )]
     LevelOrder {
         /// Level of the table that forwards.
         from: u8,
@@ -52,7 +54,9 @@ pub enum Invalid {
         highest: u8,
     },
     /// The table lies too low for a flow of this priority to lead to it.
-    #[error("a table at level {level} is too low for flows of priority {priority}: those lead above level {table}")]
+    #[error(
+        "a table at level {level} is too low for flows of priority {priority}: those lead above level {table}"
+    )]
     BelowFlow {
         /// Level of the table.
         level: u8,
@@ -62,7 +66,9 @@ pub enum Invalid {
         table: u8,
     },
     /// The card does not let a process forward to an anchor, which lies at a lower level than any own table.
-    #[error("the card lacks ignore_flow_level for {table_type} tables, without which no entry can lead to an anchor")]
+    #[error(
+        "the card lacks ignore_flow_level for {table_type} tables, without which no entry can lead to an anchor"
+    )]
     NoIgnoreFlowLevel {
         /// Type of the table.
         table_type: FlowTableType,

@@ -5,7 +5,7 @@ use core::mem;
 use crate::{Context, DestroyError, Error, devx::Object};
 
 /// An object that can be destroyed in one step that may fail.
-pub(super) trait Destroy: Sized {
+pub(super) trait Destroy: Sized + core::fmt::Debug {
     fn destroy(self) -> Result<(), DestroyError<Self>>;
     fn context(&self) -> &Context;
 }

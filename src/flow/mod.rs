@@ -31,6 +31,7 @@ mod counter;
 mod entry;
 mod firmware;
 mod group;
+mod identity;
 mod invalid;
 mod kept;
 mod modify_header;
@@ -52,7 +53,9 @@ pub use self::{
     group::FlowGroup,
     invalid::Invalid,
     modify_header::{HeaderChange, HeaderField, ModifyHeader},
-    parameters::{Contradiction, Headers, Masked, Match, MatchBuilder, MetadataRegister, MplsStack, VlanKind},
+    parameters::{
+        Contradiction, Headers, Masked, Match, MatchBuilder, MetadataRegister, MplsStack, VlanKind,
+    },
     reformat::{PacketReformat, ReformatKind},
     rule::{Flow, FlowBuilder, FlowMatcher, FlowTarget},
     table::{FlowTable, FlowTableBuilder},

@@ -1,8 +1,8 @@
 //! Changing header fields and metadata.
 
 use uverbs_uapi::prm::{
-    self, add_action_in, alloc_modify_header_context_in as alloc_in, alloc_modify_header_context_out as alloc_out,
-    copy_action_in, set_action_in,
+    self, add_action_in, alloc_modify_header_context_in as alloc_in,
+    alloc_modify_header_context_out as alloc_out, copy_action_in, set_action_in,
 };
 
 use super::{Invalid, MetadataRegister, firmware, shared::Shared};

@@ -56,7 +56,8 @@ impl PacketReformat {
         };
         let context_at = alloc_in::PACKET_REFORMAT_CONTEXT;
         let data = context_at.then(reformat_in::REFORMAT_DATA).byte();
-        let mut inbox = Inbox::<{ alloc_in::SIZE + MOST }>::new(prm::MLX5_CMD_OP_ALLOC_PACKET_REFORMAT_CONTEXT);
+        let mut inbox =
+            Inbox::<{ alloc_in::SIZE + MOST }>::new(prm::MLX5_CMD_OP_ALLOC_PACKET_REFORMAT_CONTEXT);
         inbox.set(context_at.then(reformat_in::REFORMAT_TYPE), number.into());
         inbox.set(context_at.then(reformat_in::REFORMAT_DATA_SIZE), headers.len() as u64);
         inbox.fill_from(data, headers);

@@ -158,9 +158,13 @@ impl Map {
     /// The least priority number of the anchors reached from `place`, directly or through other tables.
     fn lowest_anchor(&mut self, place: PlaceId) -> Option<Priority> {
         let mut lowest = None::<Priority>;
-        self.visit(place, |ways| &ways.next, |ways| {
-            lowest = lowest.into_iter().chain(used(&ways.anchors).next()).min();
-        });
+        self.visit(
+            place,
+            |ways| &ways.next,
+            |ways| {
+                lowest = lowest.into_iter().chain(used(&ways.anchors).next()).min();
+            },
+        );
         lowest
     }
 
@@ -299,6 +303,8 @@ mod tests {
                 Change::Flow(..) => false,
             })
         }
-        changes.iter().any(|change| matches!(*change, Change::Flow(flow, table) if reaches(changes, table, flow)))
+        changes
+            .iter()
+            .any(|change| matches!(*change, Change::Flow(flow, table) if reaches(changes, table, flow)))
     }
 }

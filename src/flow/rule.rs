@@ -2,21 +2,23 @@
 
 use std::sync::Arc;
 
+use rustix::io::Errno;
 use uverbs_uapi::mlx5_user_ioctl_cmds as cmds;
 
 use super::{
     FlowCounter, FlowTable, FlowTag, Invalid, Match,
-    actions::owned_by,
+    identity::same_context,
     kept::{Destroy, Kept},
     roads,
 };
 use crate::{
-    Context, DestroyError, FlowTableType, Priority, Result,
+    Context, DestroyError, Error, FlowTableType, KernelRelease, Priority, Result,
     command::{
-        Command, Method,
+        Command, Method, Refusal,
         class::{BytesIn, ConstIn, EnumIn, FlagsIn, Handle, HandleArray, NewHandle, ValueIn},
     },
     devx::Object,
+    error::Reason,
 };
 
 const MATCHER: u16 = cmds::MLX5_IB_OBJECT_FLOW_MATCHER;
@@ -110,7 +112,7 @@ impl FlowMatcher {
         command.bytes_in(MATCHER_MASK, &criteria.mask()[..criteria.significant()])?;
         command.element(MATCHER_FLOW_TYPE, cmds::MLX5_IB_FLOW_TYPE_NORMAL, &priority.get());
         command.value_in(MATCHER_CRITERIA, &criteria.criteria());
-        command.constant(MATCHER_TABLE_TYPE, table_type.number().into());
+        command.constant(MATCHER_TABLE_TYPE, table_type.to_kernel().into());
         let handle = context.send(command)?.handle(new);
         let destroy = (MATCHER_DESTROY, MATCHER_DESTROY_HANDLE);
         let steering = Steering { context: context.clone(), handle, destroy };
@@ -153,10 +155,11 @@ impl FlowMatcher {
     /// With the matcher: [`Invalid::InUse`] if a flow or another clone holds it; the kernel's.
     #[doc(alias("mlx5dv_destroy_flow_matcher", "MLX5_IB_METHOD_FLOW_MATCHER_DESTROY"))]
     pub fn destroy(self) -> Result<(), DestroyError<Self>> {
-        let matcher =
-            Arc::try_unwrap(self.0).map_err(|matcher| DestroyError::new(Self(matcher), Invalid::InUse.into()))?;
+        let matcher = Arc::try_unwrap(self.0)
+            .map_err(|matcher| DestroyError::new(Self(matcher), Invalid::InUse.into()))?;
         let Matcher { kept, about } = matcher;
-        kept.destroy().map_err(|(kept, error)| DestroyError::new(Self(Arc::new(Matcher { kept, about })), error))
+        kept.destroy()
+            .map_err(|(kept, error)| DestroyError::new(Self(Arc::new(Matcher { kept, about })), error))
     }
 }
 
@@ -227,7 +230,7 @@ impl FlowBuilder<'_> {
         }
         let context = matcher.context();
         if let Some(counter) = &counter {
-            owned_by(context, counter.object())?;
+            same_context(context, counter.object())?;
         }
         let road = Road::add(matcher, target)?;
         let counters = counter.as_ref().map(|counter| [counter.object().handle()]);
@@ -249,9 +252,19 @@ impl FlowBuilder<'_> {
         if let Some(counters) = &counters {
             command.handles(FLOW_COUNTERS, counters)?;
         }
-        let handle = context.send(command)?.handle(new);
-        let steering = Steering { context: context.clone(), handle, destroy: (FLOW_DESTROY, FLOW_DESTROY_HANDLE) };
+        let handle = command.send(context.fd()).map_err(explain)?.handle(new);
+        let steering =
+            Steering { context: context.clone(), handle, destroy: (FLOW_DESTROY, FLOW_DESTROY_HANDLE) };
         Ok(Flow { kept: Kept::new(steering, Needs { road, counter, matcher: matcher.clone() }) })
+    }
+}
+
+/// Says who lacks what, where the errno alone does not.
+#[cold]
+fn explain(refusal: Refusal) -> Error {
+    match refusal.errno {
+        Errno::PERM => Error::kernel(refusal, Reason::NoNetRaw { running: KernelRelease::running() }),
+        _ => refusal.into(),
     }
 }
 
@@ -271,11 +284,11 @@ impl Road {
                 if wanted != found {
                     return Err(Invalid::TableType { wanted, found });
                 }
-                owned_by(matcher.context(), table.object())?;
+                same_context(matcher.context(), table.object())?;
                 table.check_flow(priority)?;
                 roads::add_flow(priority, table.place())?;
             }
-            FlowTarget::Tir(tir) => owned_by(matcher.context(), tir)?,
+            FlowTarget::Tir(tir) => same_context(matcher.context(), tir)?,
             FlowTarget::Drop | FlowTarget::DefaultMiss => {}
         }
         Ok(Self { priority, target })

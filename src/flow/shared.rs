@@ -35,7 +35,8 @@ impl Shared {
     }
 
     pub(super) fn destroy(self) -> Result<(), (Self, Error)> {
-        let Inner { kept, id } = Arc::try_unwrap(self.0).map_err(|inner| (Self(inner), Invalid::InUse.into()))?;
+        let Inner { kept, id } =
+            Arc::try_unwrap(self.0).map_err(|inner| (Self(inner), Invalid::InUse.into()))?;
         kept.destroy().map_err(|(kept, error)| (Self(Arc::new(Inner { kept, id })), error))
     }
 }

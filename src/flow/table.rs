@@ -6,8 +6,8 @@ use std::{
 };
 
 use uverbs_uapi::prm::{
-    self, command_out, create_flow_table_in as create_in, create_flow_table_out as create_out, flow_table_context as table_context,
-    modify_flow_table_in as modify_in,
+    self, command_out, create_flow_table_in as create_in, create_flow_table_out as create_out,
+    flow_table_context as table_context, modify_flow_table_in as modify_in,
 };
 
 use super::{
@@ -196,7 +196,9 @@ impl FlowTable {
     pub(super) fn check_flow(&self, priority: Priority) -> Result<(), Invalid> {
         // Priority p of the receive and the transmit side is the kernel's level 2p + 1.
         let table = match self.table_type() {
-            FlowTableType::NicRx | FlowTableType::NicTx => u8::try_from(priority.get() * 2 + 1).unwrap_or(u8::MAX),
+            FlowTableType::NicRx | FlowTableType::NicTx => {
+                u8::try_from(priority.get() * 2 + 1).unwrap_or(u8::MAX)
+            }
             _ => return Ok(()),
         };
         let level = self.level();
@@ -210,7 +212,8 @@ impl FlowTable {
     /// firmware's.
     #[doc(alias = "MLX5_CMD_OP_DESTROY_FLOW_TABLE")]
     pub fn destroy(self) -> Result<(), DestroyError<Self>> {
-        let table = Arc::try_unwrap(self.0).map_err(|table| DestroyError::new(Self(table), Invalid::InUse.into()))?;
+        let table =
+            Arc::try_unwrap(self.0).map_err(|table| DestroyError::new(Self(table), Invalid::InUse.into()))?;
         let Table { kept, place, about } = table;
         match kept.destroy() {
             Ok(()) => {
@@ -312,7 +315,9 @@ impl FlowTableBuilder<'_> {
         }
         if log_size > card.max_log_size() {
             let (value, maximum) = (log_size.into(), card.max_log_size().into());
-            return Err(Invalid::TooGreat { what: "size of the table, as a power of two", value, maximum }.into());
+            return Err(
+                Invalid::TooGreat { what: "size of the table, as a power of two", value, maximum }.into()
+            );
         }
         let level = self.level(card.max_level().saturating_sub(1))?;
         let (miss_action, miss_id) = encode_miss(self.miss.as_ref())?;

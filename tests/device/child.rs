@@ -25,6 +25,7 @@ const ROLES: &[(&str, Role)] = &[
     ("refused-priority", refused_priority),
     ("create-and-destroy", create_and_destroy),
     ("name-to-close", name_to_close),
+    ("build-on-anchor", crate::sandbox::build_on_anchor),
 ];
 
 /// Plays a child's part, if this process is one.
@@ -93,8 +94,8 @@ fn refused_priority(device: &str) -> Result<(), Box<dyn std::error::Error>> {
 fn create_and_destroy(device: &str) -> Result<(), Box<dyn std::error::Error>> {
     let context = Device::by_name(device)?.open()?;
     let priority = Priority::new(9)?;
-    counted(|| SteeringAnchor::create(&context, FlowTableType::NicRx, priority)?.destroy())?
-        .map_err(|error| error.to_string().into())
+    counted(|| Ok::<_, uverbs::Error>(SteeringAnchor::create(&context, FlowTableType::NicRx, priority)?.destroy()?))??;
+    Ok(())
 }
 
 fn name_to_close(device: &str) -> Result<(), Box<dyn std::error::Error>> {
@@ -114,8 +115,13 @@ pub(crate) fn run(device: &str, role: &str) -> Result<String, Failed> {
 
 /// The same, as a user without privileges.
 pub(crate) fn run_unprivileged(device: &str, role: &str) -> Result<String, Failed> {
+    run_unprivileged_with(device, role, &[])
+}
+
+/// The same, with environment variables.
+pub(crate) fn run_unprivileged_with(device: &str, role: &str, env: &[(&str, String)]) -> Result<String, Failed> {
     let mut command = command(device, role)?;
-    command.uid(NOBODY).gid(NOBODY);
+    command.uid(NOBODY).gid(NOBODY).envs(env.iter().map(|(name, value)| (name, value)));
     output(command)
 }
 

@@ -12,9 +12,11 @@ mod context;
 mod device;
 mod expectation;
 mod privileges;
+mod sandbox;
 mod stress;
 mod syscalls;
 mod unbind;
+mod wire;
 
 use std::process::ExitCode;
 
@@ -56,6 +58,7 @@ fn main() -> ExitCode {
         context::TESTS,
         anchors::TESTS,
         privileges::TESTS,
+        sandbox::TESTS,
         syscalls::TESTS,
         stress::TESTS,
         // Last: takes the device away and brings it back.

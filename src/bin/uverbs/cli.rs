@@ -37,6 +37,9 @@ pub(crate) enum Command {
     /// Create steering anchors, or ask which can be created.
     #[command(subcommand)]
     Anchor(AnchorCommand),
+    /// Take packets into a flow table of one's own, and hand them back.
+    #[command(subcommand)]
+    Sandbox(SandboxCommand),
 }
 
 #[derive(Debug, Subcommand)]
@@ -82,6 +85,29 @@ pub(crate) struct ProbeArguments {
     /// The driver keeps the firmware table behind an anchor until the device is removed.
     #[arg(long)]
     pub(crate) create: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum SandboxCommand {
+    /// Lead what arrives for a UDP port through a table of this process, count it there, and hand it back.
+    ///
+    /// Runs until SIGINT or SIGTERM, and prints the counters as they change.
+    Demo(DemoArguments),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DemoArguments {
+    #[command(flatten)]
+    pub(crate) target: DeviceArguments,
+    /// UDP destination port of the packets to take; others pass by.
+    #[arg(long, value_name = "N")]
+    pub(crate) udp_port: u16,
+    /// Take VXLAN too, which is what arrives for UDP port 4789, and drop it in the table.
+    #[arg(long)]
+    pub(crate) drop_vxlan: bool,
+    /// Do not hand packets back: drop them in the table.
+    #[arg(long)]
+    pub(crate) no_anchor: bool,
 }
 
 fn table_type_parser() -> impl TypedValueParser<Value = FlowTableType> {

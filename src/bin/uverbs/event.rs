@@ -27,6 +27,8 @@ pub(crate) enum Event {
     Destroyed(Anchor),
     /// Whether anchors of one type work.
     Probe(Probe),
+    /// What a sandbox has counted so far.
+    Stats(Stats),
     /// Whether the caller may create anchors.
     Caller { cap_net_raw: bool },
     /// The command failed.
@@ -136,6 +138,15 @@ pub(crate) struct Probe {
     pub(crate) works: bool,
     pub(crate) basis: Basis,
     pub(crate) reason: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct Stats {
+    pub(crate) device: String,
+    pub(crate) returned_packets: u64,
+    pub(crate) returned_bytes: u64,
+    pub(crate) dropped_packets: u64,
+    pub(crate) dropped_bytes: u64,
 }
 
 /// Where a probe's answer comes from.

@@ -13,12 +13,13 @@ mod failure;
 mod interrupt;
 mod output;
 mod privilege;
+mod sandbox;
 mod show;
 mod table;
 
 use std::process::ExitCode;
 
-use cli::{AnchorCommand, Command};
+use cli::{AnchorCommand, Command, SandboxCommand};
 use output::Output;
 
 fn main() -> ExitCode {
@@ -32,6 +33,7 @@ fn main() -> ExitCode {
         Command::Show(arguments) => show::run(&arguments, &mut output),
         Command::Anchor(AnchorCommand::Create(arguments)) => anchor::create::run(&arguments, &mut output),
         Command::Anchor(AnchorCommand::Probe(arguments)) => anchor::probe::run(&arguments, &mut output),
+        Command::Sandbox(SandboxCommand::Demo(arguments)) => sandbox::run(&arguments, &mut output),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -65,7 +65,8 @@ impl Headers {
     }
 
     fn mac(mut self, name: &'static str, high: Field, low: Field, address: Masked<[u8; 6]>) -> Self {
-        let bits = address.map(|bytes| bytes.into_iter().fold(0u128, |bits, byte| bits << 8 | u128::from(byte)));
+        let bits =
+            address.map(|bytes| bytes.into_iter().fold(0u128, |bits, byte| bits << 8 | u128::from(byte)));
         let (upper, lower) = bits.split(16);
         self.draft.require(name, high, upper);
         self.draft.require(name, low, lower);
@@ -78,9 +79,11 @@ impl Headers {
 
     fn ipv6_address(self, name: &'static str, field: Field, address: Masked<Ipv6Addr>) -> Self {
         let (upper, lower) = address.map(Ipv6Addr::to_bits).split(64);
-        self.ipv6()
-            .require(name, field.then(Field::new(0, 64)), upper)
-            .require(name, field.then(Field::new(64, 64)), lower)
+        self.ipv6().require(name, field.then(Field::new(0, 64)), upper).require(
+            name,
+            field.then(Field::new(64, 64)),
+            lower,
+        )
     }
 
     /// Source address of the Ethernet header.

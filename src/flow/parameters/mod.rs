@@ -76,7 +76,6 @@ impl Match {
     }
 
     /// A match that asks for nothing yet.
-    #[must_use]
     pub const fn builder() -> MatchBuilder {
         MatchBuilder { draft: Draft::new(), tunnel: None }
     }
@@ -104,7 +103,9 @@ impl Match {
     #[must_use]
     pub fn criteria(&self) -> u8 {
         let sections = self.mask.chunks_exact(SECTION).enumerate();
-        sections.filter(|(_, section)| section.iter().any(|&byte| byte != 0)).fold(0, |bits, (at, _)| bits | 1 << at)
+        sections
+            .filter(|(_, section)| section.iter().any(|&byte| byte != 0))
+            .fold(0, |bits, (at, _)| bits | 1 << at)
     }
 
     /// How many bytes have to be sent: whole sections up to the last that counts, and never none.
@@ -218,7 +219,9 @@ impl MatchBuilder {
     fn merge(&mut self, which: &'static str, section: Field, headers: &Headers) {
         let Draft { mask, value, refused } = &mut self.draft;
         let at = section.byte();
-        for (offset, (&new_mask, &new_value)) in headers.draft.mask.iter().zip(&headers.draft.value).enumerate() {
+        for (offset, (&new_mask, &new_value)) in
+            headers.draft.mask.iter().zip(&headers.draft.value).enumerate()
+        {
             if (value[at + offset] ^ new_value) & mask[at + offset] & new_mask != 0 {
                 refused.get_or_insert(Contradiction::Headers { which });
             }
@@ -302,9 +305,11 @@ impl MatchBuilder {
     /// A GRE tunnel with this key.
     #[doc(alias = "gre_k_present")]
     pub fn gre_key(self, key: impl Into<Masked<u32>>) -> Self {
-        self.tunnel("GRE", headers::GRE)
-            .misc("GRE key present", misc::GRE_K_PRESENT, 1u8.into())
-            .misc("GRE key", misc::GRE_KEY, key.into())
+        self.tunnel("GRE", headers::GRE).misc("GRE key present", misc::GRE_K_PRESENT, 1u8.into()).misc(
+            "GRE key",
+            misc::GRE_KEY,
+            key.into(),
+        )
     }
 
     /// The topmost label, 20 bits, of an MPLS label stack.
@@ -329,16 +334,26 @@ impl MatchBuilder {
         self.mpls(stack, "MPLS TTL", mpls::MPLS_TTL, ttl.into())
     }
 
-    fn mpls<T: Into<u64>>(self, stack: MplsStack, name: &'static str, field: Field, wanted: Masked<T>) -> Self {
+    fn mpls<T: Into<u64>>(
+        self,
+        stack: MplsStack,
+        name: &'static str,
+        field: Field,
+        wanted: Masked<T>,
+    ) -> Self {
         match stack {
             MplsStack::Outer => self.misc2(name, misc2::OUTER_FIRST_MPLS.then(field), wanted),
             MplsStack::Inner => self.misc2(name, misc2::INNER_FIRST_MPLS.then(field), wanted),
-            MplsStack::OverGre => self
-                .tunnel("GRE", headers::GRE)
-                .misc2(name, misc2::OUTER_FIRST_MPLS_OVER_GRE.then(field), wanted),
-            MplsStack::OverUdp => self
-                .tunnel("MPLS over UDP", headers::UDP)
-                .misc2(name, misc2::OUTER_FIRST_MPLS_OVER_UDP.then(field), wanted),
+            MplsStack::OverGre => self.tunnel("GRE", headers::GRE).misc2(
+                name,
+                misc2::OUTER_FIRST_MPLS_OVER_GRE.then(field),
+                wanted,
+            ),
+            MplsStack::OverUdp => self.tunnel("MPLS over UDP", headers::UDP).misc2(
+                name,
+                misc2::OUTER_FIRST_MPLS_OVER_UDP.then(field),
+                wanted,
+            ),
         }
     }
 

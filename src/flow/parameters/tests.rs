@@ -2,10 +2,13 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 
 use proptest::{prelude::*, sample::Index};
 use uverbs_uapi::prm::{
-    fte_match_param as param, fte_match_set_lyr_2_4 as lyr, fte_match_set_misc as misc, fte_match_set_misc2 as misc2,
+    fte_match_param as param, fte_match_set_lyr_2_4 as lyr, fte_match_set_misc as misc,
+    fte_match_set_misc2 as misc2,
 };
 
-use super::{Contradiction, Headers, Masked, Match, MatchBuilder, MetadataRegister, MplsStack, SECTION, SIZE, VlanKind};
+use super::{
+    Contradiction, Headers, Masked, Match, MatchBuilder, MetadataRegister, MplsStack, SECTION, SIZE, VlanKind,
+};
 
 fn outer(headers: &Headers) -> Result<Match, Contradiction> {
     Match::builder().outer(headers).build()
@@ -46,7 +49,8 @@ fn sections_that_count_are_the_ones_that_are_sent() {
 
 #[test]
 fn fields_lie_where_the_firmware_has_them() {
-    let inner = Headers::new().ethernet_destination([2, 0x15, 0xb3, 0, 0, 1]).ipv6_source(Ipv6Addr::LOCALHOST);
+    let inner =
+        Headers::new().ethernet_destination([2, 0x15, 0xb3, 0, 0, 1]).ipv6_source(Ipv6Addr::LOCALHOST);
     let found = Match::builder()
         .outer(&Headers::new().ipv4_destination(Ipv4Addr::new(192, 0, 2, 1)).vlan(VlanKind::Customer, 7))
         .inner(&inner)
@@ -86,7 +90,8 @@ fn networks_ask_for_their_prefix() {
         assert_eq!((field.get(found.value()), field.get(found.mask())), (value, mask));
     }
     let documentation = Ipv6Addr::new(0x2001, 0xdb8, 1, 2, 3, 4, 5, 6);
-    let found = outer(&Headers::new().ipv6_source(Masked::<Ipv6Addr>::network(documentation, 32))).expect("the same");
+    let found =
+        outer(&Headers::new().ipv6_source(Masked::<Ipv6Addr>::network(documentation, 32))).expect("the same");
     let at = param::OUTER_HEADERS.then(lyr::SRC_IPV4_SRC_IPV6).byte();
     assert_eq!(found.value()[at..at + 8], [0x20, 0x01, 0x0d, 0xb8, 0, 0, 0, 0]);
     assert_eq!(found.mask()[at..at + 8], [0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0]);
@@ -133,9 +138,18 @@ fn contradictions_are_told() {
         (builder().mpls_label(MplsStack::OverGre, 1).vxlan_vni(1), exclusive("GRE", "VXLAN")),
         (builder().outer(&headers().tcp()).vxlan_vni(1), both("IP protocol", 6, 17)),
         (builder().vxlan_vni(1).outer(&headers().tcp()), Contradiction::Headers { which: "outer" }),
-        (builder().inner(&headers().ipv4()).inner(&headers().ipv6()), Contradiction::Headers { which: "inner" }),
-        (builder().field("behind", super::Field::new(4095, 2), 0), Contradiction::Elsewhere { field: "behind" }),
-        (builder().field("too wide", super::Field::new(0, 65), 0), Contradiction::Elsewhere { field: "too wide" }),
+        (
+            builder().inner(&headers().ipv4()).inner(&headers().ipv6()),
+            Contradiction::Headers { which: "inner" },
+        ),
+        (
+            builder().field("behind", super::Field::new(4095, 2), 0),
+            Contradiction::Elsewhere { field: "behind" },
+        ),
+        (
+            builder().field("too wide", super::Field::new(0, 65), 0),
+            Contradiction::Elsewhere { field: "too wide" },
+        ),
     ];
     for (builder, expected) in of_matches {
         assert_eq!(builder.build(), Err(expected));

@@ -85,7 +85,7 @@ fn device_tests(lab: &Lab, kernel: &Kernel, profile: Profile, program: &[u8], fi
         args,
         kernel,
         profile,
-        &ProgramOptions { rxe: true, ..ProgramOptions::default() },
+        &ProgramOptions { rxe: true, net: true, ..ProgramOptions::default() },
     );
     job.env.push(("RUST_BACKTRACE".to_owned(), "1".to_owned()));
     let mut output = Vec::new();

@@ -350,6 +350,8 @@ fn tunnel(frame: &[u8], outer: &Layer) -> Option<(Tunnel, Option<Layer>)> {
     if network.fragment {
         return None;
     }
+    // Padding behind the datagram is no part of a tunnel.
+    let frame = frame.get(..network.end)?;
     match (network.protocol, outer.transport) {
         (_, Some(Transport::Udp(at))) => udp_tunnel(frame, at),
         (protocol::GRE, _) => gre(frame, network.payload),

@@ -60,3 +60,8 @@ pub fn pad(frame: &mut Vec<u8>) {
         frame.resize(SHORTEST, 0);
     }
 }
+
+#[cfg(test)]
+pub(crate) mod samples;
+#[cfg(test)]
+mod tests;

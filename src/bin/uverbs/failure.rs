@@ -53,13 +53,12 @@ impl Failure {
         let Event::Error { message, cause, hint, .. } = &event else {
             unreachable!("a failure is an error line")
         };
-        eprintln!("error: {message}");
-        if let Some(cause) = cause {
-            eprintln!("cause: {cause}");
+        let mut text = format!("error: {message}\n");
+        for (name, line) in [("cause", cause), ("hint", hint)] {
+            text.extend(line.iter().map(|line| format!("{name}: {line}\n")));
         }
-        if let Some(hint) = hint {
-            eprintln!("hint: {hint}");
-        }
+        // In one piece: the standard output may be the same terminal.
+        eprint!("{text}");
         if output.is_json() {
             // There is no third place to complain about a lost standard output.
             let _ = output.json(&event);

@@ -12,7 +12,8 @@ use crate::table::Table;
 pub(crate) fn run(arguments: &CreateArguments, output: &mut Output) -> Result<(), Failure> {
     let CreateArguments { target, table_type, priority, hold } = arguments;
     let name = &target.device;
-    let while_creating = || format!("cannot create a {table_type} anchor of priority {priority} on {name}");
+    let while_creating =
+        || format!("cannot create an anchor of type {table_type} and priority {priority} on {name}");
     let context = Device::by_name(name).and_then(|device| device.open()).while_doing(while_creating)?;
     let interrupt = if *hold { Some(Interrupt::block()?) } else { None };
     let anchor = SteeringAnchor::create(&context, *table_type, *priority).while_doing(while_creating)?;
@@ -28,10 +29,9 @@ pub(crate) fn run(arguments: &CreateArguments, output: &mut Output) -> Result<()
         output.print(&Event::Ready, "ready\n")?;
         interrupt.wait()?;
     }
-    anchor
-        .destroy()
-        .map_err(|refused| refused.into_parts().1)
-        .while_doing(|| format!("cannot destroy the {table_type} anchor of priority {priority} on {name}"))?;
+    anchor.destroy().map_err(uverbs::Error::from).while_doing(|| {
+        format!("cannot destroy the anchor of type {table_type} and priority {priority} on {name}")
+    })?;
     if *hold {
         output.print(&Event::Destroyed(created), "destroyed\n")?;
     } else if !output.is_json() {

@@ -52,7 +52,7 @@ struct Answer {
 /// Creates an anchor and destroys it.
 fn attempt(context: &Context, table_type: FlowTableType) -> Answer {
     let outcome = SteeringAnchor::create(context, table_type, Priority::default())
-        .and_then(|anchor| anchor.destroy().map_err(|refused| refused.into_parts().1));
+        .and_then(|anchor| anchor.destroy().map_err(uverbs::Error::from));
     let (works, reason) = match outcome {
         Ok(()) => (true, "created and destroyed".to_owned()),
         Err(error) => (false, error.to_string()),

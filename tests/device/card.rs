@@ -49,7 +49,7 @@ impl Card {
     pub(crate) fn rules(&mut self, table: FlowTableId) -> Result<Vec<u64>, Failed> {
         let answer = self.ask(&json!({"do": "tables"}))?;
         let tables = answer["tables"].as_array().ok_or("no tables")?;
-        let table = tables.iter().find(|t| t["id"] == table.get()).ok_or("the card has no such table")?;
+        let table = tables.iter().find(|t| t["table"] == table.get()).ok_or("the card has no such table")?;
         let entries = table["entries"].as_array().ok_or("no entries")?;
         Ok(entries.iter().filter_map(|entry| entry["index"].as_u64()).collect())
     }

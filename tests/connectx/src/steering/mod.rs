@@ -27,7 +27,7 @@ pub use entry::{Actions, Destination, Target};
 pub use limits::{Limits, TypeLimits};
 pub use pipeline::{End, Outcome};
 pub use table::{Miss, TableType};
-pub use view::{GroupView, RootView, TableView};
+pub use view::{EntryView, GroupView, RootView, TableView};
 
 use crate::command::refusal::{Refusal, Syndrome};
 use counter::Counters;
@@ -81,3 +81,6 @@ impl Steering {
 fn refuse<T>(syndrome: Syndrome, detail: impl Into<String>) -> Result<T, Refusal> {
     Err(Refusal::new(syndrome, detail))
 }
+
+#[cfg(test)]
+mod tests;

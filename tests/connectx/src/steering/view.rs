@@ -22,8 +22,8 @@ pub struct TableView {
     pub miss: Option<u32>,
     /// Its groups.
     pub groups: Vec<GroupView>,
-    /// Number of entries.
-    pub entries: usize,
+    /// Its entries, by index.
+    pub entries: Vec<EntryView>,
     /// Packets that an entry took, entries since deleted not included.
     pub hits: u64,
     /// Packets that no entry took.
@@ -41,6 +41,19 @@ pub struct GroupView {
     pub first: u32,
     /// Last index.
     pub last: u32,
+}
+
+/// An entry.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct EntryView {
+    /// Its index in the table.
+    pub index: u32,
+    /// Id of its group.
+    pub group: u32,
+    /// Its owner.
+    pub uid: u16,
+    /// Packets that it took.
+    pub hits: u64,
 }
 
 /// A root.
@@ -76,7 +89,11 @@ impl Steering {
                 .values()
                 .map(|g| GroupView { group: g.id, first: g.first, last: g.last })
                 .collect(),
-            entries: table.entries.len(),
+            entries: table
+                .entries
+                .iter()
+                .map(|(&index, e)| EntryView { index, group: e.says.group, uid: e.uid, hits: e.hits })
+                .collect(),
             hits: table.entries.values().map(|e| e.hits).sum(),
             misses: table.misses,
             references: self.uses.of(super::uses::Used::Table(id)),

@@ -2,7 +2,7 @@
 //!
 //! What [`Device`](crate::Device) and [`SteeringAnchor`](crate::SteeringAnchor) do, for a program that has neither std
 //! nor a heap and knows the path of its device's node. Four system calls lead from the path to an id and back: open,
-//! GET_CONTEXT, create, destroy. Nothing checks that the node is the device it should be: that is the caller's part.
+//! `GET_CONTEXT`, create, destroy. Nothing checks that the node is the device it should be: that is the caller's part.
 //!
 //! ```no_run
 //! use uverbs::{FlowTableType, Priority, bare};

@@ -51,7 +51,7 @@ drivers! {
     IRDMA = RDMA_DRIVER_IRDMA, "irdma";
     /// VMware's paravirtual device.
     VMW_PVRDMA = RDMA_DRIVER_VMW_PVRDMA, "vmw_pvrdma";
-    /// Marvell QLogic.
+    /// Marvell `QLogic`.
     QEDR = RDMA_DRIVER_QEDR, "qedr";
     /// HiSilicon.
     HNS = RDMA_DRIVER_HNS, "hns";
@@ -61,7 +61,7 @@ drivers! {
     RXE = RDMA_DRIVER_RXE, "rxe";
     /// Omni-Path.
     HFI1 = RDMA_DRIVER_HFI1, "hfi1";
-    /// QLogic InfiniBand.
+    /// `QLogic` InfiniBand.
     QIB = RDMA_DRIVER_QIB, "qib";
     /// Amazon's Elastic Fabric Adapter.
     EFA = RDMA_DRIVER_EFA, "efa";

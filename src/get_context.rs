@@ -1,4 +1,4 @@
-//! GET_CONTEXT: what makes an open file a user of the device.
+//! `GET_CONTEXT`: what makes an open file a user of the device.
 //!
 //! Always the ioctl, with all 32 bytes of mlx5's request: Linux 7 reads what is missing from its stack. No doorbell
 //! pages are asked for (`DYN_UAR` and no bfregs): an anchor needs none, and there is less that can fail. libmlx5 sends
@@ -72,7 +72,7 @@ pub(crate) fn get_context(fd: BorrowedFd<'_>, driver: u32, devx: Devx) -> Result
     Ok(granted)
 }
 
-/// Asks for what GET_CONTEXT has answered. Of the drivers, only some can tell.
+/// Asks for what `GET_CONTEXT` has answered. Of the drivers, only some can tell.
 #[cfg_attr(not(feature = "std"), expect(dead_code, reason = "without std no file is adopted"))]
 pub(crate) fn query_context(fd: BorrowedFd<'_>, driver: u32) -> Result<Granted, Refusal> {
     let mut granted = Granted::unknown();

@@ -49,8 +49,6 @@ impl fmt::Display for KernelRelease {
 
 #[cfg(test)]
 mod tests {
-    use std::string::ToString;
-
     use super::KernelRelease;
 
     #[test]

@@ -53,13 +53,8 @@
 //! * `std` (default): everything. Without it, the crate is `no_std`, allocates nothing, and offers
 //!   [`bare`]: from the path of a node to an anchor.
 //! * `cli`: the command-line tool.
-#![cfg_attr(not(feature = "std"), no_std)]
+#![cfg_attr(not(any(feature = "std", test)), no_std)]
 #![deny(unsafe_code)]
-#![cfg_attr(not(feature = "std"), allow(rustdoc::broken_intra_doc_links, reason = "the docs are those of std"))]
-
-// Without std the library has none, but its tests do.
-#[cfg(all(test, not(feature = "std")))]
-extern crate std;
 
 pub mod bare;
 #[cfg(feature = "bench-internals")]

@@ -3,13 +3,13 @@
 //! Also counts heap allocations, since what the command path promises is to make none.
 
 use core::cell::{Cell, RefCell};
-use std::{
-    alloc::{GlobalAlloc, Layout, System},
-    boxed::Box,
-    vec::Vec,
-};
+use std::alloc::{GlobalAlloc, Layout, System};
 
-use rustix::io::Errno;
+use rustix::{
+    fd::{BorrowedFd, OwnedFd},
+    fs::{Mode, OFlags},
+    io::Errno,
+};
 use uverbs_uapi::rdma_user_ioctl_cmds::{IbUverbsAttr, IbUverbsIoctlHdr, UverbsAttrFlags};
 use zerocopy::IntoBytes;
 
@@ -39,9 +39,15 @@ pub(crate) fn allocations() -> usize {
     ALLOCATIONS.get()
 }
 
-/// A file that is none of a device: under test no command leaves the process.
-pub(crate) fn file() -> rustix::fd::OwnedFd {
-    rustix::fs::open("/dev/null", rustix::fs::OFlags::RDWR, rustix::fs::Mode::empty()).expect("a null device")
+/// A file to own that is none of a device: under test no command leaves the process.
+pub(crate) fn file() -> OwnedFd {
+    rustix::fs::open("/dev/null", OFlags::RDWR, Mode::empty()).expect("a null device")
+}
+
+/// A file to send commands to, without a system call: Miri knows only few.
+pub(super) fn fd() -> BorrowedFd<'static> {
+    // SAFETY: nobody closes a test's standard input.
+    unsafe { BorrowedFd::borrow_raw(0) }
 }
 
 pub(super) fn answer(header: &IbUverbsIoctlHdr, attributes: &mut [IbUverbsAttr]) -> Result<(), Errno> {
@@ -77,7 +83,7 @@ impl Sent<'_> {
     /// The bytes that an input points to.
     pub(crate) fn pointed(&self, id: u16) -> Vec<u8> {
         let attribute = self.attribute(id).expect("the attribute is there");
-        let mut bytes = Vec::from_iter(core::iter::repeat_n(0, usize::from(attribute.len)));
+        let mut bytes = vec![0; usize::from(attribute.len)];
         let address = core::ptr::with_exposed_provenance::<u8>(address(attribute));
         // SAFETY: the command that is being sent borrows `len` bytes at this address, and has exposed it. `bytes` is
         // new, and as long.

@@ -47,9 +47,12 @@ mod tests;
 
 use core::{fmt, marker::PhantomData};
 
+#[cfg(not(test))]
+use rustix::ioctl::{Updater, ioctl};
 use rustix::{
     fd::{AsRawFd, BorrowedFd, OwnedFd},
     io::Errno,
+    ioctl::{Opcode, opcode},
 };
 use uverbs_uapi::rdma_user_ioctl_cmds::{
     IbUverbsAttr, IbUverbsIoctlHdr, RDMA_IOCTL_MAGIC, RDMA_VERBS_IOCTL, UverbsAttrFlags,
@@ -61,10 +64,9 @@ use self::class::{
     RawFd, StructIn, ValueIn,
 };
 
-const _: () = {
-    assert!(RDMA_VERBS_IOCTL == 0xC018_1B01);
-    assert!(RDMA_VERBS_IOCTL == rustix::ioctl::opcode::read_write::<IbUverbsIoctlHdr>(RDMA_IOCTL_MAGIC, 1));
-};
+/// The request, as this architecture encodes it.
+const REQUEST: Opcode = opcode::read_write::<IbUverbsIoctlHdr>(RDMA_IOCTL_MAGIC, 1);
+const _: () = assert!(REQUEST == 0xC018_1B01 && RDMA_VERBS_IOCTL == 0xC018_1B01);
 
 /// The most attributes that the kernel takes: header and attributes have to fit a page of 4 KiB.
 pub const MAX_ATTRIBUTES: usize = (4096 - size_of::<IbUverbsIoctlHdr>()) / size_of::<IbUverbsAttr>();
@@ -325,7 +327,7 @@ fn transmit<const N: usize>(fd: BorrowedFd<'_>, block: &mut Block<N>) -> Result<
     // `Command` around the block borrows, outputs mutably, and it lives until `send` returns. Should `fd` be the file
     // of something else that knows this number: by the number's size field it reads and writes 24 bytes, which the
     // block has.
-    unsafe { rustix::ioctl::ioctl(fd, rustix::ioctl::Updater::<RDMA_VERBS_IOCTL, _>::new(block)) }
+    unsafe { ioctl(fd, Updater::<REQUEST, _>::new(block)) }
 }
 
 /// Under test a fake answers, on the thread that asks.

@@ -1,19 +1,14 @@
 //! What goes over the wire, byte by byte.
 //!
-//! The golden bytes were recorded from rdma-core 44 and 65 (which agree). Ours are the same but for GET_CONTEXT, where
-//! the request differs by design: no bfregs, and DEVX only when asked for.
+//! The golden bytes were recorded from rdma-core 44 and 65 (which agree). Ours are the same but for
+//! `GET_CONTEXT`, where the request differs by design: no bfregs, and DEVX only when asked for.
 
 use core::cell::RefCell;
-use std::{
-    rc::Rc,
-    string::{String, ToString},
-    vec,
-    vec::Vec,
-};
+use std::rc::Rc;
 
 use proptest::prelude::*;
 use rustix::{
-    fd::{AsFd, AsRawFd, IntoRawFd},
+    fd::{AsRawFd, IntoRawFd},
     io::Errno,
 };
 use uverbs_uapi::ib_user_ioctl_verbs::RDMA_DRIVER_MLX5;
@@ -54,7 +49,7 @@ fn record(mut answer: impl FnMut(&mut Sent<'_>) -> Result<(), Errno> + 'static) 
 
 #[test]
 fn the_request_is_the_literal_number() {
-    assert_eq!(RDMA_VERBS_IOCTL, 0xC018_1B01);
+    assert_eq!(REQUEST, 0xC018_1B01);
     assert_eq!(MAX_ATTRIBUTES, 254);
 }
 
@@ -68,11 +63,11 @@ fn anchor_create_and_destroy_are_the_recorded_bytes() {
         }
         Ok(())
     });
-    let file = fake::file();
-    let created = call::create(file.as_fd(), FlowTableType::Fdb, Priority::new(9).unwrap());
+    let file = fake::fd();
+    let created = call::create(file, FlowTableType::Fdb, Priority::new(9).unwrap());
     let (handle, id) = created.unwrap();
     assert_eq!((handle, id.get()), (7, 0x2a));
-    call::destroy(file.as_fd(), handle).unwrap();
+    call::destroy(file, handle).unwrap();
     assert_bytes(
         &log.borrow()[0],
         "58 00 09 10 00 10 04 00 | 00 00 00 00 00 00 00 00 | 01 00 00 00 | 00 00 00 00 ||
@@ -100,7 +95,7 @@ fn get_context_differs_from_rdma_core_in_the_request_alone() {
             sent.write(0x1001, &[0xff; 72]);
             Ok(())
         });
-        let granted = get_context::get_context(fake::file().as_fd(), RDMA_DRIVER_MLX5, devx).unwrap();
+        let granted = get_context::get_context(fake::fd(), RDMA_DRIVER_MLX5, devx).unwrap();
         assert_eq!(granted.completion_vectors, 4);
         assert_eq!(granted.mlx5.dump_fill_mkey, u32::MAX);
         assert_bytes(
@@ -110,7 +105,7 @@ fn get_context_differs_from_rdma_core_in_the_request_alone() {
              00 10 20 00 01 00 00 00 PP || 01 10 48 00 01 00 00 00 PP",
         );
         // rdma-core: 16 bfregs (10 00 00 00), 4 of them of low latency (04 00 00 00), DEVX first. The rest is equal.
-        let golden = std::format!(
+        let golden = format!(
             "00 00 00 00 | 00 00 00 00 | {flags} 00 00 00 | 00 00 00 00 | 01 00 00 00 00 00 00 00 | \
              03 00 00 00 00 00 00 00"
         );
@@ -125,7 +120,7 @@ fn get_context_of_another_driver_has_no_mlx5_part() {
     const RXE: u32 = 14;
 
     let log = record(|_| Ok(()));
-    get_context::get_context(fake::file().as_fd(), RXE, Devx::No).unwrap();
+    get_context::get_context(fake::fd(), RXE, Devx::No).unwrap();
     assert_bytes(
         &log.borrow()[0],
         "38 00 00 00 03 00 02 00 | 00 00 00 00 00 00 00 00 | 0e 00 00 00 | 00 00 00 00 ||
@@ -147,7 +142,7 @@ fn a_devx_object_is_created_with_the_recorded_bytes() {
     let new = command.new_handle(NewHandle(0x1000));
     command.bytes_in(BytesIn(0x1001), &inbox).unwrap();
     command.bytes_out(BytesOut(0x1002), &mut outbox).unwrap();
-    assert_eq!(command.send(fake::file().as_fd()).unwrap().handle(new), 3);
+    assert_eq!(command.send(fake::fd()).unwrap().handle(new), 3);
     assert_eq!(outbox, [0xcd; 16]);
     assert_bytes(
         &log.borrow()[0],
@@ -164,7 +159,7 @@ fn a_refused_command_gives_no_handle() {
         sent.create(0x1000, 5);
         Err(Errno::PERM)
     });
-    let refusal = call::create(fake::file().as_fd(), FlowTableType::NicRx, Priority::default()).unwrap_err();
+    let refusal = call::create(fake::fd(), FlowTableType::NicRx, Priority::default()).unwrap_err();
     assert_eq!(refusal, Refusal { method: call::CREATE, errno: Errno::PERM });
 }
 
@@ -176,7 +171,7 @@ fn handle_0_is_a_handle() {
     });
     let mut command = Command::<1>::new(Method::new(0x1009, 0x1000), RDMA_DRIVER_MLX5);
     let new = command.new_handle(NewHandle(0x1000));
-    assert_eq!(command.send(fake::file().as_fd()).unwrap().handle(new), 0);
+    assert_eq!(command.send(fake::fd()).unwrap().handle(new), 0);
 }
 
 #[test]
@@ -189,11 +184,11 @@ fn a_new_file_is_owned_once() {
     });
     let mut command = Command::<1>::new(Method::new(16, 0), RDMA_DRIVER_MLX5);
     command.new_fd(NewFd(0));
-    let fd = command.send(fake::file().as_fd()).unwrap().into_fd().unwrap();
+    let fd = command.send(fake::fd()).unwrap().into_fd().unwrap();
     assert!(rustix::fs::fstat(&fd).is_ok());
     let command = Command::<1>::new(Method::new(16, 0), RDMA_DRIVER_MLX5);
     fake::install(|_| Ok(()));
-    assert!(command.send(fake::file().as_fd()).unwrap().into_fd().is_none(), "none was asked for");
+    assert!(command.send(fake::fd()).unwrap().into_fd().is_none(), "none was asked for");
 }
 
 #[test]
@@ -217,11 +212,11 @@ fn an_anchor_is_created_and_destroyed_without_a_heap_and_with_one_call_each() {
         }
         Ok(())
     });
-    let file = fake::file();
+    let file = fake::fd();
     let before = fake::allocations();
-    let (handle, _) = call::create(file.as_fd(), FlowTableType::NicRx, Priority::default()).unwrap();
+    let (handle, _) = call::create(file, FlowTableType::NicRx, Priority::default()).unwrap();
     assert_eq!(fake::sent(), 1);
-    call::destroy(file.as_fd(), handle).unwrap();
+    call::destroy(file, handle).unwrap();
     assert_eq!(fake::sent(), 2);
     assert_eq!(fake::allocations(), before);
     // The count counts.
@@ -309,7 +304,7 @@ proptest! {
             Ok(())
         });
 
-        let file = fake::file();
+        let file = fake::fd();
         let mut slots = Vec::new();
         let mut words = vec![0_u32; wanted.len()];
         let mut buffers: Vec<Vec<u8>> = wanted
@@ -330,11 +325,11 @@ proptest! {
                 Asked::BytesIn(bytes) => command.bytes_in(BytesIn(id), bytes).unwrap(),
                 Asked::Out(_) => command.out(Out::new(id), word),
                 Asked::BytesOut(_) => command.bytes_out(BytesOut(id), buffer).unwrap(),
-                Asked::Fd => command.fd(Fd(id), file.as_fd()),
-                Asked::RawFd => command.raw_fd(RawFd(id), file.as_fd()),
+                Asked::Fd => command.fd(Fd(id), file),
+                Asked::RawFd => command.raw_fd(RawFd(id), file),
             }
         }
-        let reply = command.send(file.as_fd()).unwrap();
+        let reply = command.send(file).unwrap();
         for (id, slot) in slots {
             prop_assert_eq!(reply.handle(slot), 1000 + u32::from(id));
         }

@@ -51,7 +51,7 @@ impl CapabilityGroup {
 
 /// Capabilities of the firmware that are in force, of one group.
 ///
-/// Known through DEVX's QUERY_HCA_CAP, which needs no DEVX context, but a firmware that has user contexts.
+/// Known through DEVX's `QUERY_HCA_CAP`, which needs no DEVX context, but a firmware that has user contexts.
 #[doc(alias("mlx5_ifc_cmd_hca_cap_bits", "MLX5_CMD_OP_QUERY_HCA_CAP"))]
 #[derive(Clone, Debug)]
 pub struct HcaCapabilities {

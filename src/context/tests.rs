@@ -198,7 +198,7 @@ fn the_device_is_read() {
             "eight zero bytes, inline"
         );
         let mut response = IbUverbsExQueryDeviceResp::new_zeroed();
-        response.base.fw_ver = 22 << 32 | 35 << 16 | 1012;
+        response.base.fw_ver = (22 << 32) + (35 << 16) + 1012;
         response.base.node_guid.set(0x0c42_a103_0012_3456);
         response.base.phys_port_cnt = 1;
         sent.write(1, response.as_bytes());

@@ -219,7 +219,7 @@ fn char_device(body: &[u8]) -> Option<CharDevice> {
             nl::RDMA_NLDEV_ATTR_CHARDEV_NAME => name = text(content),
             nl::RDMA_NLDEV_ATTR_CHARDEV => number = u64_at(content, 0).map(Number::from_kernel),
             nl::RDMA_NLDEV_ATTR_CHARDEV_ABI => {
-                abi = u64_at(content, 0).and_then(|abi| u32::try_from(abi).ok())
+                abi = u64_at(content, 0).and_then(|abi| u32::try_from(abi).ok());
             }
             nl::RDMA_NLDEV_ATTR_UVERBS_DRIVER_ID => driver = DriverId::new(u32_at(content, 0)?),
             _ => {}
@@ -231,7 +231,7 @@ fn char_device(body: &[u8]) -> Option<CharDevice> {
 /// A text that ends with a NUL.
 fn text(content: &[u8]) -> Option<String> {
     let end = content.iter().position(|&byte| byte == 0).unwrap_or(content.len());
-    str::from_utf8(&content[..end]).ok().map(str::to_owned)
+    core::str::from_utf8(&content[..end]).ok().map(str::to_owned)
 }
 
 fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
@@ -279,7 +279,7 @@ mod tests {
     fn a_character_device_is_read() {
         let mut body = Vec::new();
         put(&mut body, nl::RDMA_NLDEV_ATTR_CHARDEV_ABI, &1u64.to_ne_bytes());
-        put(&mut body, nl::RDMA_NLDEV_ATTR_CHARDEV, &(231u64 << 8 | 192).to_ne_bytes());
+        put(&mut body, nl::RDMA_NLDEV_ATTR_CHARDEV, &((231u64 << 8) + 192).to_ne_bytes());
         put(&mut body, nl::RDMA_NLDEV_ATTR_CHARDEV_NAME, b"uverbs0\0");
         let without_driver = char_device(&body).unwrap();
         assert_eq!(without_driver.driver, DriverId::UNKNOWN);

@@ -17,7 +17,7 @@ pub(super) fn read(path: &Path) -> Result<String, Errno> {
     let file = rustix::fs::open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
     let mut buffer = [0; 256];
     let length = rustix::io::read(&file, &mut buffer)?;
-    let text = str::from_utf8(&buffer[..length]).map_err(|_| Errno::ILSEQ)?;
+    let text = core::str::from_utf8(&buffer[..length]).map_err(|_| Errno::ILSEQ)?;
     Ok(text.trim_ascii_end().to_owned())
 }
 

@@ -312,7 +312,7 @@ fn a_file_is_adopted_if_it_is_an_rdma_device() {
 #[test]
 fn numbers_are_read_from_kernel_and_sysfs() {
     for (value, text, (major, minor)) in [
-        (231 << 8 | 192, "231:192", (231, 192)),
+        ((231 << 8) + 192, "231:192", (231, 192)),
         (0x12 << 20 | 0xabc << 8 | 0x34, "2748:4660", (0xabc, 0x1234)),
     ] {
         let number = Number { major, minor };

@@ -15,7 +15,7 @@ use crate::{Context, DestroyError, Error, KernelRelease, Result, command::Refusa
 ///
 /// The kernel does not know who forwards to the id. When the last anchor of its type and priority is gone, packets that
 /// are still sent there are **dropped, silently**. So remove the rules that forward to it first. (What
-/// is built with this crate's flow module takes an `Arc<SteeringAnchor>` and so holds it for as long as needed.)
+/// is built with [`flow`](crate::flow) takes an `Arc<SteeringAnchor>` and so holds it for as long as needed.)
 ///
 /// # Drop and fork
 ///

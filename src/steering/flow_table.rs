@@ -132,8 +132,6 @@ impl fmt::Display for FlowTableId {
 
 #[cfg(test)]
 mod tests {
-    use std::string::ToString;
-
     use super::{FlowTableId, FlowTableType};
     use crate::{KernelRelease, error::Lacking};
 

@@ -1,6 +1,6 @@
 //! Steering anchors: a way back from own flow tables into the kernel's steering.
 //!
-//! A packet that a program has taken into flow tables of its own (see the crate's DEVX and flow modules) is lost to the
+//! A packet that a program has taken into flow tables of its own (see the crate's module `flow`) is lost to the
 //! kernel, unless it is forwarded to a [`SteeringAnchor`]'s [id](SteeringAnchor::id): the id of a flow table from which
 //! it goes on through the kernel's table of the anchor's type and priority, as if nothing had happened.
 //!

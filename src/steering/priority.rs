@@ -58,8 +58,6 @@ impl fmt::Display for Priority {
 
 #[cfg(test)]
 mod tests {
-    use std::string::ToString;
-
     use super::Priority;
 
     #[test]

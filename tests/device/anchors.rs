@@ -23,7 +23,7 @@ fn every_type_and_priority(lab: &Lab) -> Outcome {
     let context = lab.open()?;
     profile_holds(&context)?;
     let expectation = Expectation::of(&context)?;
-    for &table_type in FlowTableType::ALL {
+    for table_type in FlowTableType::ALL {
         for priority in [0, 7, 15] {
             let what = format!("{table_type} at priority {priority}");
             let created = SteeringAnchor::create(&context, table_type, Priority::new(priority)?);

@@ -384,7 +384,8 @@ fn udp_tunnel(frame: &[u8], udp: usize) -> Option<(Tunnel, Option<Layer>)> {
         port::GTPU => {
             let teid = be32(frame, at + 4)?;
             // Sequence number, N-PDU number and extension flags each make the header 4 bytes longer, together.
-            let length = if flags & 7 == 0 { 8 } else { 12 };
+            let options = flags & 7;
+            let length = if options == 0 { 8 } else { 12 };
             let inner = (head[1] == 255).then(|| inner_ip(frame, at + length)).flatten();
             (Tunnel::Gtpu { flags, message: head[1], teid }, inner)
         }

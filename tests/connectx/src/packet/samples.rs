@@ -37,7 +37,8 @@ pub(crate) fn ipv4(protocol: u8, payload: &[u8]) -> Vec<u8> {
 /// With the 16 bits of flags and fragment offset.
 pub(crate) fn ipv4_fragment(protocol: u8, fragment: u16, payload: &[u8]) -> Vec<u8> {
     let total = u16::try_from(20 + payload.len()).unwrap_or(u16::MAX);
-    let mut header = [&[0x45, 0xb9][..], &total.to_be_bytes(), &[0x12, 0x34], &fragment.to_be_bytes()].concat();
+    let mut header =
+        [&[0x45, 0xb9][..], &total.to_be_bytes(), &[0x12, 0x34], &fragment.to_be_bytes()].concat();
     header.extend([64, protocol, 0, 0]);
     header.extend(PEER4.octets());
     header.extend(GUEST4.octets());

@@ -56,7 +56,7 @@ fn word(name: &str, field: Field, mask: &[u8], value: &[u8]) -> Option<String> {
                     Ipv6Addr::from(bits).to_string()
                 };
                 let name = if name.starts_with("SRC") { "src_ipv6" } else { "dst_ipv6" };
-                with_mask(name, text(value), text(mask), mask[field.bytes()].iter().all(|&b| b == 0xff))
+                with_mask(name, &text(value), &text(mask), mask[field.bytes()].iter().all(|&b| b == 0xff))
             });
         }
         "SRC_IPV4" if wide(lyr::SRC_IPV4_SRC_IPV6) => return None,
@@ -67,7 +67,7 @@ fn word(name: &str, field: Field, mask: &[u8], value: &[u8]) -> Option<String> {
             let (m, v) = (&mask[whole.clone()], &value[whole]);
             return m.iter().any(|&b| b != 0).then(|| {
                 let name = if name.starts_with('S') { "smac" } else { "dmac" };
-                with_mask(name, mac(v), mac(m), m.iter().all(|&b| b == 0xff))
+                with_mask(name, &mac(v), &mac(m), m.iter().all(|&b| b == 0xff))
             });
         }
         _ => {}
@@ -80,7 +80,7 @@ fn word(name: &str, field: Field, mask: &[u8], value: &[u8]) -> Option<String> {
             _ if v < 10 => (v.to_string(), format!("{m:#x}")),
             _ => (format!("{v:#x}"), format!("{m:#x}")),
         };
-        with_mask(&name.to_lowercase(), text, mask, m == field.max())
+        with_mask(&name.to_lowercase(), &text, &mask, m == field.max())
     })
 }
 
@@ -88,7 +88,7 @@ fn ipv4(value: u64) -> String {
     u32::try_from(value).map_or_else(|_| String::new(), |v| Ipv4Addr::from(v).to_string())
 }
 
-fn with_mask(name: &str, value: String, mask: String, whole: bool) -> String {
+fn with_mask(name: &str, value: &str, mask: &str, whole: bool) -> String {
     if whole { format!("{name}={value}") } else { format!("{name}={value}/{mask}") }
 }
 

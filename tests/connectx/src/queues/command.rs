@@ -54,7 +54,7 @@ impl Queues {
             prm::MLX5_CMD_OP_QUERY_TIR => self.query_tir(request, reply, objects),
             prm::MLX5_CMD_OP_DESTROY_TIR => self.destroy_tir(request, objects),
             prm::MLX5_CMD_OP_CREATE_TIS => self.create_tis(request, reply, objects),
-            prm::MLX5_CMD_OP_MODIFY_TIS => self.modify_tis(request, objects),
+            prm::MLX5_CMD_OP_MODIFY_TIS => Self::modify_tis(request, objects),
             prm::MLX5_CMD_OP_QUERY_TIS => self.query_tis(request, reply, objects),
             prm::MLX5_CMD_OP_DESTROY_TIS => self.destroy_tis(request, objects),
             _ => return None,
@@ -315,7 +315,7 @@ impl Queues {
         Ok(format!("-> tis {id:#x}"))
     }
 
-    fn modify_tis(&mut self, request: &Request<'_>, objects: &Objects) -> Answer {
+    fn modify_tis(request: &Request<'_>, objects: &Objects) -> Answer {
         whole(request, modify_tis_in::SIZE)?;
         let id = request.get32(modify_tis_in::TISN);
         objects.check(Kind::Tis, id, request.uid)?;

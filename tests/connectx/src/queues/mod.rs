@@ -42,9 +42,8 @@ impl Queues {
     /// A doorbell of a completion queue: the consumer index in the lower 24 bits of the first word, the queue's number
     /// in the second.
     pub fn completion_doorbell(&mut self, memory: &Memory, events: &mut EventQueues, doorbell: [u8; 8]) {
-        let [a, b, c, d, e, f, g, h] = doorbell;
-        let (consumer, number) =
-            (u32::from_be_bytes([a, b, c, d]), u32::from_be_bytes([e, f, g, h]) & 0xff_ffff);
+        let word = |at: usize| doorbell[at..at + 4].iter().fold(0, |word, &byte| word << 8 | u32::from(byte));
+        let (consumer, number) = (word(0), word(4) & 0xff_ffff);
         if let Some(cq) = self.completion.get_mut(&number) {
             cq.arm(memory, events, number, consumer);
         }

@@ -236,10 +236,10 @@ impl Steering {
 
         let has = |bit| says.actions.has(bit);
         let mut copies = Vec::new();
-        let mut target_words = String::new();
+        let mut targets = None;
         if has(prm::MLX5_FLOW_CONTEXT_ACTION_FWD_DEST) {
             let all: Vec<_> = says.destinations.iter().map(|d| d.target.to_string()).collect();
-            target_words = format!(" {}", all.join(", "));
+            targets = Some(all.join(", "));
             for destination in says.destinations.iter().skip(1) {
                 let mut copy = traveller.copy(target(destination.target, &place));
                 self.reformat_for(&mut copy, destination);
@@ -256,13 +256,13 @@ impl Steering {
         } else {
             traveller.next = dropped(format!("entry {place}"), "the entry does not say where to");
         }
-        hop.action = format!("{}{target_words}", says.actions);
+        let mut words = vec![says.actions.to_string()];
+        words.extend(targets);
         if says.tag != 0 {
-            hop.action += &format!(" tag {:#x}", says.tag);
+            words.push(format!("tag {:#x}", says.tag));
         }
-        for problem in problems {
-            hop.action += &format!(" ({problem})");
-        }
+        words.extend(problems.into_iter().map(|problem| format!("({problem})")));
+        hop.action = words.join(" ");
         traveller.hops.push(hop);
         copies
     }
@@ -294,9 +294,7 @@ impl Steering {
             }
         }
         if let Some(reformat) = says.reformat.and_then(|id| self.reformats.get(&id)) {
-            if !reformat.apply(&mut packet.bytes) {
-                problems.push("no header to reformat");
-            }
+            problems.extend((!reformat.apply(&mut packet.bytes)).then_some("no header to reformat"));
         }
     }
 

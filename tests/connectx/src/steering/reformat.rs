@@ -165,7 +165,7 @@ impl Operand {
         )
     }
 
-    fn register<'p>(&self, packet: &'p mut Packet) -> Option<&'p mut u32> {
+    fn register(self, packet: &mut Packet) -> Option<&mut u32> {
         let metadata = &mut packet.metadata;
         match self.number {
             prm::MLX5_ACTION_IN_FIELD_METADATA_REG_A => Some(&mut metadata.reg_a),
@@ -178,7 +178,7 @@ impl Operand {
     }
 
     /// The field as it stands, and its width.
-    fn get(&self, packet: &mut Packet) -> Option<(u32, u32)> {
+    fn get(self, packet: &mut Packet) -> Option<(u32, u32)> {
         if let Some(register) = self.register(packet) {
             return Some((*register, 32));
         }
@@ -186,7 +186,7 @@ impl Operand {
         Some((u32::try_from(place.get(&packet.bytes)).ok()?, u32::try_from(place.width).ok()?))
     }
 
-    fn set(&self, packet: &mut Packet, value: u32) {
+    fn set(self, packet: &mut Packet, value: u32) {
         if let Some(register) = self.register(packet) {
             *register = value;
         } else if let Some(place) = self.place(packet) {
@@ -194,7 +194,7 @@ impl Operand {
         }
     }
 
-    fn place(&self, packet: &Packet) -> Option<Field> {
+    fn place(self, packet: &Packet) -> Option<Field> {
         edit::place(self.number, &Headers::parse(&packet.bytes).outer)
             .filter(|p| p.width <= 32 && (p.offset + p.width).div_ceil(8) <= packet.bytes.len())
     }

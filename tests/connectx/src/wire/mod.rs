@@ -156,7 +156,7 @@ impl Wire {
         if let Some(bytes) = self.injected.pop_front() {
             return Some(Incoming { bytes, input: None });
         }
-        if let Some(bytes) = self.from_socket() {
+        if let Some(bytes) = self.next_datagram() {
             return Some(Incoming { bytes, input: None });
         }
         if !self.started || self.input.is_empty() {
@@ -172,7 +172,7 @@ impl Wire {
         self.input.next().map(|(number, bytes)| Incoming { bytes, input: Some(number) })
     }
 
-    fn from_socket(&mut self) -> Option<Vec<u8>> {
+    fn next_datagram(&mut self) -> Option<Vec<u8>> {
         let mut buffer = vec![0; LONGEST];
         let (length, sender) = self.socket.as_ref()?.recv_from(&mut buffer).ok()?;
         if !sender.is_unnamed() {

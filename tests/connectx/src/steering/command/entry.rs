@@ -55,17 +55,18 @@ impl Steering {
     fn place(&mut self, table_id: u32, index: u32, entry: Entry, modify: bool) -> String {
         self.uses.add(self.used(&entry.says));
         let Some(table) = self.tables.get_mut(&table_id) else { return String::new() };
-        let mut note = format!("table {table_id:#x} entry {index} group {:#x}", entry.says.group);
+        let mut what = String::new();
         if let Some(group) = table.group_mut(entry.says.group) {
             let criteria = &group.criteria;
             let matched = words::masked(criteria.enable, &criteria.mask, &entry.says.value);
-            note += &format!(" {{{matched}}} {}", describe(&entry.says));
+            what = format!("{{{matched}}} {}", describe(&entry.says));
             if !modify {
                 group.index.insert(group.criteria.key(&entry.says.value), index);
             }
         }
+        let note = format!("table {table_id:#x} entry {index} group {:#x} {what}", entry.says.group);
         if let Some(old) = table.entries.insert(index, entry) {
-            let used: Vec<_> = self.used(&old.says);
+            let used = self.used(&old.says);
             self.uses.remove(used);
         }
         note
@@ -258,12 +259,13 @@ fn merge(old: &Entry, new: Description, context: &[u8], mask: u8) -> (Descriptio
 /// What an entry does, for the trace.
 fn describe(says: &Description) -> String {
     let targets: Vec<_> = says.destinations.iter().map(|d| d.target.to_string()).collect();
-    let mut text = format!("{} {}", says.actions, targets.join(", "));
+    let mut words = vec![says.actions.to_string(), targets.join(", ")];
     if says.tag != 0 {
-        text += &format!(" tag {:#x}", says.tag);
+        words.push(format!("tag {:#x}", says.tag));
     }
     if says.ignore_level {
-        text += " ignore_flow_level";
+        words.push("ignore_flow_level".into());
     }
-    text
+    words.retain(|word| !word.is_empty());
+    words.join(" ")
 }

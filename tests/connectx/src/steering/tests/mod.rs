@@ -18,8 +18,13 @@ const DROP: u16 = prm::MLX5_FLOW_CONTEXT_ACTION_DROP;
 const COUNT: u16 = prm::MLX5_FLOW_CONTEXT_ACTION_COUNT;
 const SHARED: u16 = 0xffff;
 
-const LIMITS: TypeLimits =
-    TypeLimits { supported: true, log_max_size: 16, max_level: 64, ignore_flow_level: true, max_modify_actions: 16 };
+const LIMITS: TypeLimits = TypeLimits {
+    supported: true,
+    log_max_size: 16,
+    max_level: 64,
+    ignore_flow_level: true,
+    max_modify_actions: 16,
+};
 
 /// What a command answers.
 type Answer<T> = Result<T, Syndrome>;
@@ -76,7 +81,14 @@ struct NewEntry {
 
 impl NewEntry {
     fn to_table(group: u32, index: u32, table: u32) -> Self {
-        Self { group, index, actions: FWD, destinations: vec![(1, table)], ignore_level: true, ..Self::default() }
+        Self {
+            group,
+            index,
+            actions: FWD,
+            destinations: vec![(1, table)],
+            ignore_level: true,
+            ..Self::default()
+        }
     }
 
     fn to_tir(group: u32, index: u32, tir: u32) -> Self {
@@ -95,7 +107,15 @@ impl Bench {
     }
 
     /// Sends a command; `fields` are set in its `size` bytes, behind which `tail` follows.
-    fn send(&mut self, opcode: u16, uid: u16, op_mod: u16, size: usize, fields: &[(Field, u64)], tail: &[u8]) -> Answer<Vec<u8>> {
+    fn send(
+        &mut self,
+        opcode: u16,
+        uid: u16,
+        op_mod: u16,
+        size: usize,
+        fields: &[(Field, u64)],
+        tail: &[u8],
+    ) -> Answer<Vec<u8>> {
         let mut input = vec![0; size];
         for &(field, value) in fields {
             field.set(&mut input, value);
@@ -136,14 +156,23 @@ impl Bench {
             fields.push((create_flow_table_in::OTHER_VPORT, 1));
             fields.push((create_flow_table_in::VPORT_NUMBER, vport.into()));
         }
-        let output = self.send(prm::MLX5_CMD_OP_CREATE_FLOW_TABLE, new.uid, 0, create_flow_table_in::SIZE, &fields, &[])?;
+        let output = self.send(
+            prm::MLX5_CMD_OP_CREATE_FLOW_TABLE,
+            new.uid,
+            0,
+            create_flow_table_in::SIZE,
+            &fields,
+            &[],
+        )?;
         Ok(Self::get(create_flow_table_out::TABLE_ID, &output))
     }
 
     fn destroy_table(&mut self, uid: u16, id: u32) -> Answer<()> {
         let kind = self.kind(id);
-        let fields = [(destroy_flow_table_in::TABLE_TYPE, kind), (destroy_flow_table_in::TABLE_ID, id.into())];
-        self.send(prm::MLX5_CMD_OP_DESTROY_FLOW_TABLE, uid, 0, destroy_flow_table_in::SIZE, &fields, &[]).map(|_| ())
+        let fields =
+            [(destroy_flow_table_in::TABLE_TYPE, kind), (destroy_flow_table_in::TABLE_ID, id.into())];
+        self.send(prm::MLX5_CMD_OP_DESTROY_FLOW_TABLE, uid, 0, destroy_flow_table_in::SIZE, &fields, &[])
+            .map(|_| ())
     }
 
     /// The type number of a table, that of NIC RX for one that is not there.
@@ -161,7 +190,8 @@ impl Bench {
             (inside(context::TABLE_MISS_ACTION), u64::from(miss.is_some())),
             (inside(context::TABLE_MISS_ID), miss.unwrap_or(0).into()),
         ];
-        self.send(prm::MLX5_CMD_OP_MODIFY_FLOW_TABLE, uid, 0, modify_flow_table_in::SIZE, &fields, &[]).map(|_| ())
+        self.send(prm::MLX5_CMD_OP_MODIFY_FLOW_TABLE, uid, 0, modify_flow_table_in::SIZE, &fields, &[])
+            .map(|_| ())
     }
 
     fn root(&mut self, kind: TableType, vport: Option<u16>, table: Option<u32>) -> Answer<()> {
@@ -186,8 +216,11 @@ impl Bench {
             (create_flow_group_in::END_FLOW_INDEX, range.1),
             (create_flow_group_in::MATCH_CRITERIA_ENABLE, enable),
         ];
-        fields.extend(mask.iter().map(|&(field, bits)| (create_flow_group_in::MATCH_CRITERIA.then(field), bits)));
-        let output = self.send(prm::MLX5_CMD_OP_CREATE_FLOW_GROUP, uid, 0, create_flow_group_in::SIZE, &fields, &[])?;
+        fields.extend(
+            mask.iter().map(|&(field, bits)| (create_flow_group_in::MATCH_CRITERIA.then(field), bits)),
+        );
+        let output =
+            self.send(prm::MLX5_CMD_OP_CREATE_FLOW_GROUP, uid, 0, create_flow_group_in::SIZE, &fields, &[])?;
         Ok(Self::get(create_flow_group_out::GROUP_ID, &output))
     }
 
@@ -197,7 +230,8 @@ impl Bench {
             (destroy_flow_group_in::TABLE_ID, table.into()),
             (destroy_flow_group_in::GROUP_ID, group.into()),
         ];
-        self.send(prm::MLX5_CMD_OP_DESTROY_FLOW_GROUP, uid, 0, destroy_flow_group_in::SIZE, &fields, &[]).map(|_| ())
+        self.send(prm::MLX5_CMD_OP_DESTROY_FLOW_GROUP, uid, 0, destroy_flow_group_in::SIZE, &fields, &[])
+            .map(|_| ())
     }
 
     fn entry(&mut self, table: u32, new: &NewEntry) -> Answer<()> {
@@ -243,13 +277,21 @@ impl Bench {
             (delete_fte_in::TABLE_ID, table.into()),
             (delete_fte_in::FLOW_INDEX, index.into()),
         ];
-        self.send(prm::MLX5_CMD_OP_DELETE_FLOW_TABLE_ENTRY, uid, 0, delete_fte_in::SIZE, &fields, &[]).map(|_| ())
+        self.send(prm::MLX5_CMD_OP_DELETE_FLOW_TABLE_ENTRY, uid, 0, delete_fte_in::SIZE, &fields, &[])
+            .map(|_| ())
     }
 
     /// A run of 2^`log` counters.
     fn counters(&mut self, uid: u16, log: u64) -> Answer<u32> {
         let fields = [(alloc_flow_counter_in::FLOW_COUNTER_BULK_LOG_SIZE, log)];
-        let output = self.send(prm::MLX5_CMD_OP_ALLOC_FLOW_COUNTER, uid, 0, alloc_flow_counter_in::SIZE, &fields, &[])?;
+        let output = self.send(
+            prm::MLX5_CMD_OP_ALLOC_FLOW_COUNTER,
+            uid,
+            0,
+            alloc_flow_counter_in::SIZE,
+            &fields,
+            &[],
+        )?;
         Ok(Self::get(alloc_flow_counter_out::FLOW_COUNTER_ID, &output))
     }
 
@@ -265,7 +307,14 @@ impl Bench {
             (query_flow_counter_in::NUM_OF_COUNTERS, count as u64),
             (query_flow_counter_in::CLEAR, clear.into()),
         ];
-        let output = self.send(prm::MLX5_CMD_OP_QUERY_FLOW_COUNTER, uid, 0, query_flow_counter_in::SIZE, &fields, &[])?;
+        let output = self.send(
+            prm::MLX5_CMD_OP_QUERY_FLOW_COUNTER,
+            uid,
+            0,
+            query_flow_counter_in::SIZE,
+            &fields,
+            &[],
+        )?;
         let read = |bytes: &[u8]| (traffic_counter::PACKETS.get(bytes), traffic_counter::OCTETS.get(bytes));
         Ok(output[16..].chunks_exact(16).take(count).map(read).collect())
     }
@@ -277,13 +326,15 @@ impl Bench {
         let fields =
             [(at(context::REFORMAT_TYPE), kind.into()), (at(context::REFORMAT_DATA_SIZE), data.len() as u64)];
         let size = start + context::REFORMAT_DATA.byte();
-        let output = self.send(prm::MLX5_CMD_OP_ALLOC_PACKET_REFORMAT_CONTEXT, uid, 0, size, &fields, data)?;
+        let output =
+            self.send(prm::MLX5_CMD_OP_ALLOC_PACKET_REFORMAT_CONTEXT, uid, 0, size, &fields, data)?;
         Ok(Self::get(alloc_packet_reformat_context_out::PACKET_REFORMAT_ID, &output))
     }
 
     fn modification(&mut self, uid: u16, kind: TableType, actions: &[[u8; 8]]) -> Answer<u32> {
         use prm::alloc_modify_header_context_in as layout;
-        let fields = [(layout::TABLE_TYPE, kind.number().into()), (layout::NUM_OF_ACTIONS, actions.len() as u64)];
+        let fields =
+            [(layout::TABLE_TYPE, kind.number().into()), (layout::NUM_OF_ACTIONS, actions.len() as u64)];
         let mut tail = actions.concat();
         // The size holds the first action.
         let mut head = vec![0; layout::SIZE];

@@ -21,7 +21,10 @@ fn tables_are_refused_for_what_they_are() -> Answer<()> {
     assert!(bench.table(NewTable::at(0, 66)).is_ok(), "the kernel makes levels above the maximum");
     assert_eq!(bench.table(NewTable { miss: Some(99), ..NewTable::at(3, 1) }), Err(Syndrome::NoSuchObject));
     let tx = bench.table(NewTable { uid: 3, ..NewTable::of(TableType::NicTx, 1) })?;
-    assert_eq!(bench.table(NewTable { miss: Some(tx), ..NewTable::at(3, 1) }), Err(Syndrome::TableTypeMismatch));
+    assert_eq!(
+        bench.table(NewTable { miss: Some(tx), ..NewTable::at(3, 1) }),
+        Err(Syndrome::TableTypeMismatch)
+    );
     let fields = [(create_flow_table_in::TABLE_TYPE, 0x77)];
     let size = create_flow_table_in::SIZE;
     let answer = bench.send(prm::MLX5_CMD_OP_CREATE_FLOW_TABLE, 3, 0, size, &fields, &[]);
@@ -206,7 +209,11 @@ fn what_an_entry_uses_stays() -> Answer<()> {
     let (free_reformat, free_modification) =
         (prm::MLX5_CMD_OP_DEALLOC_PACKET_REFORMAT_CONTEXT, prm::MLX5_CMD_OP_DEALLOC_MODIFY_HEADER_CONTEXT);
     assert_eq!(bench.free_counters(3, counters), Err(Syndrome::ObjectInUse));
-    assert_eq!(bench.free_counters(3, counters + 2), Err(Syndrome::NoSuchObject), "only whole runs are freed");
+    assert_eq!(
+        bench.free_counters(3, counters + 2),
+        Err(Syndrome::NoSuchObject),
+        "only whole runs are freed"
+    );
     assert_eq!(free(&mut bench, free_reformat, reformat), Err(Syndrome::ObjectInUse));
     assert_eq!(free(&mut bench, free_modification, modification), Err(Syndrome::ObjectInUse));
     bench.delete_entry(3, table, 0)?;
@@ -221,11 +228,17 @@ fn what_an_entry_uses_stays() -> Answer<()> {
 fn contexts_that_the_card_cannot_do_are_refused() {
     let mut bench = Bench::new();
     assert_eq!(bench.reformat(0, 0x5, &[0; 8]), Err(Syndrome::BadReformat));
-    assert_eq!(bench.reformat(0, prm::MLX5_REFORMAT_TYPE_L3_TUNNEL_TO_L2, &[0; 3]), Err(Syndrome::BadReformat));
+    assert_eq!(
+        bench.reformat(0, prm::MLX5_REFORMAT_TYPE_L3_TUNNEL_TO_L2, &[0; 3]),
+        Err(Syndrome::BadReformat)
+    );
     let kind = TableType::NicRx;
     assert_eq!(bench.modification(0, kind, &[]), Err(Syndrome::BadHeaderModification));
     assert_eq!(bench.modification(0, kind, &[[0; 8]]), Err(Syndrome::BadHeaderModification));
-    assert_eq!(bench.modification(0, kind, &[set_action(0xfff, 0, 0, 0)]), Err(Syndrome::BadHeaderModification));
+    assert_eq!(
+        bench.modification(0, kind, &[set_action(0xfff, 0, 0, 0)]),
+        Err(Syndrome::BadHeaderModification)
+    );
     let many = [set_action(prm::MLX5_ACTION_IN_FIELD_OUT_IP_TTL, 0, 8, 1); 17];
     assert_eq!(bench.modification(0, kind, &many), Err(Syndrome::BadHeaderModification));
     assert!(bench.modification(0, kind, &many[..16]).is_ok());
@@ -234,8 +247,8 @@ fn contexts_that_the_card_cannot_do_are_refused() {
 
 /// Every steering opcode.
 const OPCODES: [u16; 18] = [
-    0x92f, 0x930, 0x931, 0x932, 0x933, 0x934, 0x935, 0x936, 0x937, 0x938, 0x939, 0x93a, 0x93b, 0x93c, 0x93d, 0x93e,
-    0x940, 0x941,
+    0x92f, 0x930, 0x931, 0x932, 0x933, 0x934, 0x935, 0x936, 0x937, 0x938, 0x939, 0x93a, 0x93b, 0x93c, 0x93d,
+    0x93e, 0x940, 0x941,
 ];
 
 proptest! {

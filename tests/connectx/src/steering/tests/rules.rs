@@ -4,7 +4,9 @@ use super::*;
 use crate::packet::samples::*;
 use crate::packet::{Headers, checksum};
 use proptest::prelude::*;
-use uverbs_uapi::prm::{fte_match_set_lyr_2_4 as lyr, fte_match_set_misc as misc, fte_match_set_misc2 as misc2};
+use uverbs_uapi::prm::{
+    fte_match_set_lyr_2_4 as lyr, fte_match_set_misc as misc, fte_match_set_misc2 as misc2,
+};
 
 const PORT: Field = OUTER.then(lyr::UDP_DPORT);
 const VNI: Field = fte_match_param::MISC_PARAMETERS.then(misc::VXLAN_VNI);
@@ -46,20 +48,29 @@ fn a_packet_goes_through_the_sandbox_and_back() -> Answer<()> {
     assert_eq!(way.hops.iter().map(|h| h.uid).collect::<Vec<_>>(), [0, 3, SHARED, 0]);
     assert_eq!(
         way.hops[0].to_string(),
-        format!("root -> table {root:#x} nic_rx level 1 uid 0: group 0x2 entry 0 uid 0 {{udp_dport=5000}} FWD table {user:#x}")
+        format!(
+            "root -> table {root:#x} nic_rx level 1 uid 0: group 0x2 entry 0 uid 0 {{udp_dport=5000}} FWD table {user:#x}"
+        )
     );
     let other = bench.receive(&datagram(5001, b"x"));
     assert_eq!((tables(&other.hops), other.end), (vec![root, behind], End::Tir(tir)));
-    assert_eq!(other.hops[0].to_string(), format!("root -> table {root:#x} nic_rx level 1 uid 0: miss, to table {behind:#x}"));
+    assert_eq!(
+        other.hops[0].to_string(),
+        format!("root -> table {root:#x} nic_rx level 1 uid 0: miss, to table {behind:#x}")
+    );
 
     // The entry changed in place, and back.
-    let drop = NewEntry { uid: 3, group: user_group, actions: DROP, modify: Some(0b101), ..NewEntry::default() };
+    let drop =
+        NewEntry { uid: 3, group: user_group, actions: DROP, modify: Some(0b101), ..NewEntry::default() };
     bench.entry(user, &drop)?;
     let way = bench.receive(&datagram(5000, b"x"));
     assert_eq!(way.end, dropped(&format!("entry {user:#x}[0]"), "the entry says drop"));
     // What it no longer sends to is free.
     assert_eq!(bench.steering.tables().iter().find(|t| t.table == anchor).map(|t| t.references), Some(0));
-    bench.entry(user, &NewEntry { uid: 3, modify: Some(0b101), ..NewEntry::to_table(user_group, 0, anchor) })?;
+    bench.entry(
+        user,
+        &NewEntry { uid: 3, modify: Some(0b101), ..NewEntry::to_table(user_group, 0, anchor) },
+    )?;
     assert_eq!(bench.receive(&datagram(5000, b"x")).end, End::Tir(tir));
 
     // No entry: dropped, unless the miss leads on.
@@ -99,7 +110,8 @@ fn copies_go_their_own_ways_and_do_not_multiply_without_end() -> Answer<()> {
     let Sandbox { mut bench, tables: [root, user, anchor, behind], user_group, tir } = sandbox()?;
     let own = bench.tir(3);
     bench.delete_entry(3, user, 0)?;
-    let both = NewEntry { destinations: vec![(1, anchor), (2, own)], ..NewEntry::to_table(user_group, 0, anchor) };
+    let both =
+        NewEntry { destinations: vec![(1, anchor), (2, own)], ..NewEntry::to_table(user_group, 0, anchor) };
     bench.entry(user, &NewEntry { uid: 3, ..both })?;
     let outcomes = bench.steering.receive(Packet::from_wire(datagram(5000, b"x")));
     let ends: Vec<_> = outcomes.iter().map(|o| (o.end.clone(), tables(&o.hops))).collect();
@@ -138,7 +150,10 @@ fn the_lowest_index_wins_whatever_its_group() -> Answer<()> {
         assert_eq!(bench.receive(&datagram(7, b"")).end, End::Tir(expected));
         bench.delete_entry(0, table, delete)?;
     }
-    assert_eq!(bench.receive(&datagram(7, b"")).end, dropped(&format!("table {table:#x}"), "no entry takes it"));
+    assert_eq!(
+        bench.receive(&datagram(7, b"")).end,
+        dropped(&format!("table {table:#x}"), "no entry takes it")
+    );
     Ok(())
 }
 
@@ -180,7 +195,8 @@ fn counters_count_and_tags_stay() -> Answer<()> {
 #[test]
 fn what_was_written_is_read_back() -> Answer<()> {
     let Sandbox { mut bench, tables: [root, user, anchor, behind], user_group, .. } = sandbox()?;
-    let query = |bench: &mut Bench, opcode, fields: &[(Field, u64)]| bench.send(opcode, 0, 0, 64, fields, &[]);
+    let query =
+        |bench: &mut Bench, opcode, fields: &[(Field, u64)]| bench.send(opcode, 0, 0, 64, fields, &[]);
     let id = |table: u32| (query_flow_table_in::TABLE_ID, u64::from(table));
     let out = query(&mut bench, prm::MLX5_CMD_OP_QUERY_FLOW_TABLE, &[id(root)])?;
     let inside = |field| query_flow_table_out::FLOW_TABLE_CONTEXT.then(field);
@@ -197,7 +213,11 @@ fn what_was_written_is_read_back() -> Answer<()> {
     assert_eq!(inside(flow_context::GROUP_ID).get(&out), u64::from(user_group));
     assert_eq!(inside(flow_context::ACTION).get(&out), u64::from(FWD));
     assert_eq!(dest_format_struct::DESTINATION_ID.get(&out[query_fte_out::SIZE..]), u64::from(anchor));
-    let out = query(&mut bench, prm::MLX5_CMD_OP_QUERY_FLOW_TABLE_ENTRY, &[id(user), (query_fte_in::FLOW_INDEX, 9)]);
+    let out = query(
+        &mut bench,
+        prm::MLX5_CMD_OP_QUERY_FLOW_TABLE_ENTRY,
+        &[id(user), (query_fte_in::FLOW_INDEX, 9)],
+    );
     assert_eq!(out, Err(Syndrome::NoSuchObject));
     Ok(())
 }
@@ -272,7 +292,11 @@ fn headers_and_registers_are_modified() -> Answer<()> {
             set_action(MLX5_ACTION_IN_FIELD_OUT_UDP_DPORT, 4, 8, 0xff),
             add_action(MLX5_ACTION_IN_FIELD_OUT_IP_TTL, 0xffff_ffff),
             set_action(MLX5_ACTION_IN_FIELD_METADATA_REG_C_1, 0, 0, 0x1234_5678),
-            copy_action((MLX5_ACTION_IN_FIELD_METADATA_REG_C_1, 8), (MLX5_ACTION_IN_FIELD_METADATA_REG_B, 0), 16),
+            copy_action(
+                (MLX5_ACTION_IN_FIELD_METADATA_REG_C_1, 8),
+                (MLX5_ACTION_IN_FIELD_METADATA_REG_B, 0),
+                16,
+            ),
             // There is no TCP header: nothing happens.
             set_action(MLX5_ACTION_IN_FIELD_OUT_TCP_DPORT, 0, 16, 1),
         ],
@@ -291,7 +315,10 @@ fn headers_and_registers_are_modified() -> Answer<()> {
     let way = bench.receive(&datagram(5000, b"odd"));
     assert_eq!(way.end, End::Tir(tir), "{:?}", way.hops);
     let frame = &way.packet.bytes;
-    assert_eq!((frame[4..6].to_vec(), frame[22], frame[30..34].to_vec()), (vec![0xab, 0xcd], 63, vec![192, 0, 2, 99]));
+    assert_eq!(
+        (frame[4..6].to_vec(), frame[22], frame[30..34].to_vec()),
+        (vec![0xab, 0xcd], 63, vec![192, 0, 2, 99])
+    );
     assert_eq!(way.packet.metadata.reg_b, 0x3456);
     let checked = checksum::check(frame, &Headers::parse(frame).outer);
     assert!(checked.l3 && checked.l4, "checksums follow the change");

@@ -3,7 +3,9 @@
 use super::*;
 use crate::packet::UPLINK;
 use crate::packet::samples::*;
-use uverbs_uapi::prm::{fte_match_set_lyr_2_4 as lyr, fte_match_set_misc as misc, fte_match_set_misc2 as misc2};
+use uverbs_uapi::prm::{
+    fte_match_set_lyr_2_4 as lyr, fte_match_set_misc as misc, fte_match_set_misc2 as misc2,
+};
 
 const SOURCE_PORT: Field = fte_match_param::MISC_PARAMETERS.then(misc::SOURCE_PORT);
 const SOURCE_SQN: Field = fte_match_param::MISC_PARAMETERS.then(misc::SOURCE_SQN);
@@ -37,7 +39,10 @@ fn without_tables_what_is_sent_leaves_and_nic_tx_may_stop_it() -> Answer<()> {
     let group = bench.group(0, table, (0, 1), &[(DPORT, 0xffff)])?;
     bench.entry(table, &NewEntry { group, actions: DROP, value: vec![(DPORT, 7)], ..NewEntry::default() })?;
     let allow = prm::MLX5_FLOW_CONTEXT_ACTION_ALLOW;
-    bench.entry(table, &NewEntry { group, index: 1, actions: allow, value: vec![(DPORT, 8)], ..NewEntry::default() })?;
+    bench.entry(
+        table,
+        &NewEntry { group, index: 1, actions: allow, value: vec![(DPORT, 8)], ..NewEntry::default() },
+    )?;
     assert_eq!(
         transmit(&mut bench, 1, &datagram(7, b"")).end,
         dropped(&format!("entry {table:#x}[0]"), "the entry says drop")
@@ -53,10 +58,17 @@ fn without_tables_what_is_sent_leaves_and_nic_tx_may_stop_it() -> Answer<()> {
 fn the_switch_decides_in_both_directions() -> Answer<()> {
     let mut bench = Bench::new();
     let (nic, tir) = receiver(&mut bench)?;
-    assert_eq!(bench.receive(&datagram(7, b"")).end, End::Tir(tir), "no switch: uplink and vport 0 are connected");
+    assert_eq!(
+        bench.receive(&datagram(7, b"")).end,
+        End::Tir(tir),
+        "no switch: uplink and vport 0 are connected"
+    );
     let fdb = bench.table(NewTable::of(TableType::Fdb, 1))?;
     bench.root(TableType::Fdb, None, Some(fdb))?;
-    assert_eq!(bench.receive(&datagram(7, b"")).end, dropped(&format!("table {fdb:#x}"), "no entry takes it"));
+    assert_eq!(
+        bench.receive(&datagram(7, b"")).end,
+        dropped(&format!("table {fdb:#x}"), "no entry takes it")
+    );
     let from = bench.group(0, fdb, (0, 3), &[(SOURCE_PORT, 0xffff)])?;
     let to = |index, source: u16, destination| NewEntry {
         group: from,
@@ -77,7 +89,10 @@ fn the_switch_decides_in_both_directions() -> Answer<()> {
     assert_eq!(transmit(&mut bench, 1, &datagram(7, b"")).end, End::Uplink);
     bench.delete_entry(0, fdb, 1)?;
     bench.entry(fdb, &to(1, 0, (0, 5)))?;
-    assert_eq!(transmit(&mut bench, 1, &datagram(7, b"")).end, dropped(&format!("entry {fdb:#x}[1]"), "no vport 0x5"));
+    assert_eq!(
+        transmit(&mut bench, 1, &datagram(7, b"")).end,
+        dropped(&format!("entry {fdb:#x}[1]"), "no vport 0x5")
+    );
     bench.delete_entry(0, fdb, 1)?;
     bench.entry(fdb, &to(1, 0, (0, 0)))?;
     assert_eq!(transmit(&mut bench, 1, &datagram(7, b"")).end, End::Tir(tir));
@@ -122,7 +137,10 @@ fn an_access_list_marks_where_a_packet_comes_from() -> Answer<()> {
     bench.root(TableType::Fdb, None, Some(fdb))?;
     let group = bench.group(0, fdb, (0, 0), &[(REG_C_0, 0xffff_0000)])?;
     let value = vec![(REG_C_0, 0xffff_0000)];
-    bench.entry(fdb, &NewEntry { group, actions: FWD, destinations: vec![(0, 0)], value, ..NewEntry::default() })?;
+    bench.entry(
+        fdb,
+        &NewEntry { group, actions: FWD, destinations: vec![(0, 0)], value, ..NewEntry::default() },
+    )?;
     // NIC RX sees the register too.
     let nic = bench.table(NewTable::at(0, 1))?;
     bench.root(TableType::NicRx, None, Some(nic))?;
@@ -133,7 +151,10 @@ fn an_access_list_marks_where_a_packet_comes_from() -> Answer<()> {
     let way = bench.receive(&datagram(7, b""));
     assert_eq!((way.end, tables(&way.hops)), (End::Tir(tir), vec![acl, fdb, nic]));
     // Vport 0 has no such list: its packets are not marked, and the switch drops them.
-    assert_eq!(transmit(&mut bench, 1, &datagram(7, b"")).end, dropped(&format!("table {fdb:#x}"), "no entry takes it"));
+    assert_eq!(
+        transmit(&mut bench, 1, &datagram(7, b"")).end,
+        dropped(&format!("table {fdb:#x}"), "no entry takes it")
+    );
     Ok(())
 }
 

@@ -4,12 +4,14 @@ use std::{
     fs::File,
     io::{self, Write},
     os::unix::net::{UnixListener, UnixStream},
+    path::PathBuf,
     sync::mpsc::{self, Receiver, RecvTimeoutError, Sender},
     thread,
     time::{Duration, Instant},
 };
 
 use lab_guest::{Job, ToGuest, ToHost, channel};
+use nix::sys::signal::Signal;
 
 use crate::{
     card::{Card, Profile},
@@ -20,6 +22,7 @@ use crate::{
     machine::{Machine, Parts},
     options::MachineOptions,
     signals, vmlinux,
+    wire::{self, ReadyLine},
 };
 
 /// How long a guest that is lost may go on telling why.
@@ -27,11 +30,16 @@ const LAST_WORDS: Duration = Duration::from_secs(3);
 /// How long the guest may take from the program's exit status to its power-off.
 const POWER_OFF: Duration = Duration::from_secs(20);
 
+/// Enough for one program, even on a busy machine.
+pub(crate) const PATIENCE: Duration = Duration::from_mins(2);
+
 /// What every run of a command has in common.
 pub(crate) struct Lab<'a> {
     pub(crate) store: &'a Store,
     pub(crate) qemu: Qemu,
     pub(crate) options: &'a MachineOptions,
+    /// How long a guest may take, unless the user says otherwise.
+    pub(crate) patience: Duration,
     /// The guest's init.
     pub(crate) init: Vec<u8>,
 }
@@ -71,6 +79,8 @@ enum Event {
     /// The machine is off.
     ConsoleEnd,
     Signal(i32),
+    /// The way of the capture file's last frame has ended.
+    WireEnd(io::Result<()>),
 }
 
 impl Lab<'_> {
@@ -107,6 +117,7 @@ impl Lab<'_> {
             processors: self.options.cpus,
         };
         let mut machine = Machine::start(self.qemu.command(), &parts).map_err(Error::system("start QEMU"))?;
+        let wire = self.options.card.wire_in.is_some().then(|| (control.clone(), events.clone()));
         let console = events.clone();
         machine.watch_console(move |line| drop(console.send(line.map_or(Event::ConsoleEnd, Event::Console))));
         let to_guest = events.clone();
@@ -114,7 +125,8 @@ impl Lab<'_> {
         let _signals = signals::Listener::start(move |signal| drop(events.send(Event::Signal(signal))))
             .map_err(Error::system("catch signals"))?;
 
-        let mut run = Run::new(self.options, sink, started)?;
+        let mut run =
+            Run::new(self.options, self.options.timeout.unwrap_or(self.patience), sink, started, wire)?;
         let result = run.until_power_off(&inbox);
         if result.is_ok() {
             machine.wait().map_err(Error::system("wait for QEMU"))?;
@@ -152,6 +164,7 @@ fn listen(listener: &UnixListener, events: &Sender<Event>) {
 /// The state of a run while the machine is on.
 struct Run<'a> {
     options: &'a MachineOptions,
+    limit: Duration,
     sink: &'a mut dyn FnMut(Stream, &[u8]),
     started: Instant,
     watch: Watch,
@@ -160,6 +173,9 @@ struct Run<'a> {
     guest: Option<UnixStream>,
     /// The program has started.
     ready: bool,
+    ready_line: ReadyLine,
+    /// Where the card is told to let frames in, until it has been told.
+    wire: Option<(PathBuf, Sender<Event>)>,
     signals: usize,
     code: Option<u8>,
     files: Vec<(String, Vec<u8>)>,
@@ -172,8 +188,10 @@ struct Run<'a> {
 impl<'a> Run<'a> {
     fn new(
         options: &'a MachineOptions,
+        limit: Duration,
         sink: &'a mut dyn FnMut(Stream, &[u8]),
         started: Instant,
+        wire: Option<(PathBuf, Sender<Event>)>,
     ) -> Result<Self> {
         let console_copy = match &options.console {
             Some(path) => Some(File::create(path).map_err(Error::file("cannot write", path))?),
@@ -181,12 +199,15 @@ impl<'a> Run<'a> {
         };
         Ok(Self {
             options,
+            limit,
             sink,
             started,
             watch: Watch::new(options.allow_console.clone()),
             console_copy,
             guest: None,
             ready: false,
+            ready_line: ReadyLine::default(),
+            wire,
             signals: 0,
             code: None,
             files: Vec::new(),
@@ -198,7 +219,7 @@ impl<'a> Run<'a> {
 
     /// Takes events until the machine is off, or is not worth waiting for.
     fn until_power_off(&mut self, inbox: &Receiver<Event>) -> Result<()> {
-        let mut deadline = self.started + self.options.timeout;
+        let mut deadline = self.started + self.limit;
         while !(self.console_ended && (self.guest_ended || self.guest.is_none())) {
             let event = match inbox.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
                 Ok(event) => event,
@@ -237,6 +258,12 @@ impl<'a> Run<'a> {
             }
             Event::ConsoleEnd => self.console_ended = true,
             Event::Signal(signal) => return self.signal(signal),
+            Event::WireEnd(result) => {
+                result.map_err(Error::system("let frames in"))?;
+                if self.options.card.wire_then_stop {
+                    self.pass_signal(Signal::SIGTERM as i32)?;
+                }
+            }
         }
         Ok(())
     }
@@ -250,7 +277,12 @@ impl<'a> Run<'a> {
                     uptime.as_secs_f32()
                 ));
             }
-            ToHost::Stdout(bytes) => (self.sink)(Stream::Stdout, &bytes),
+            ToHost::Stdout(bytes) => {
+                (self.sink)(Stream::Stdout, &bytes);
+                if self.ready_line.take(&bytes) {
+                    self.let_frames_in();
+                }
+            }
             ToHost::Stderr(bytes) => (self.sink)(Stream::Stderr, &bytes),
             ToHost::File { name, bytes } => self.files.push((name, bytes)),
             ToHost::Exit { code } => {
@@ -261,13 +293,28 @@ impl<'a> Run<'a> {
         }
     }
 
+    /// Starts the capture file, if there is one.
+    fn let_frames_in(&mut self) {
+        if let Some((control, events)) = self.wire.take() {
+            thread::spawn(move || drop(events.send(Event::WireEnd(wire::play(&control)))));
+        }
+    }
+
     /// The first signals are the program's, if it runs; who insists means the lab.
     fn signal(&mut self, signal: i32) -> Result<()> {
         self.signals += 1;
+        if self.ready && self.signals < 3 {
+            self.pass_signal(signal)
+        } else {
+            Err(Error::Interrupted(signal))
+        }
+    }
+
+    fn pass_signal(&mut self, signal: i32) -> Result<()> {
         match &mut self.guest {
-            Some(guest) if self.ready && self.signals < 3 => channel::send(guest, &ToGuest::Signal(signal))
+            Some(guest) if self.code.is_none() => channel::send(guest, &ToGuest::Signal(signal))
                 .map_err(Error::system("pass a signal to the guest")),
-            _ => Err(Error::Interrupted(signal)),
+            _ => Ok(()),
         }
     }
 
@@ -282,8 +329,8 @@ impl<'a> Run<'a> {
     fn time_out(&self) -> Error {
         let (stage, limit) = match (self.has_ended(), self.ready) {
             (true, _) => ("the guest's power-off", POWER_OFF),
-            (false, true) => ("the program", self.options.timeout),
-            (false, false) => ("the guest's boot", self.options.timeout),
+            (false, true) => ("the program", self.limit),
+            (false, false) => ("the guest's boot", self.limit),
         };
         Error::TimeOut { stage, limit, console: self.watch.tail() }
     }

@@ -17,7 +17,7 @@ pub(crate) struct Options {
     /// Write the card's commands to this file, one a line
     #[arg(long, value_name = "FILE")]
     pub(crate) trace: Option<PathBuf>,
-    /// Set a capability of the card, GENERAL.log_max_uctx=0 for example
+    /// Set a capability of the card, `GENERAL.log_max_uctx=0` for example
     #[arg(long = "cap", value_name = "NAME=VALUE", value_parser = capability)]
     capabilities: Vec<(String, u64)>,
     /// Let a command of the card fail with a status, from the one after SKIP such commands on

@@ -21,6 +21,7 @@ mod payload;
 mod signals;
 mod tally;
 mod vmlinux;
+mod wire;
 
 use std::process::ExitCode;
 

@@ -43,9 +43,9 @@ pub(crate) struct MachineOptions {
     /// Processors of the guest
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) cpus: u8,
-    /// Give up after this many seconds
-    #[arg(long, value_name = "S", default_value = "120", value_parser = seconds)]
-    pub(crate) timeout: Duration,
+    /// Give up on a guest after this many seconds (120; 600 for tests)
+    #[arg(long, value_name = "S", value_parser = seconds)]
+    pub(crate) timeout: Option<Duration>,
     /// Write the guest's console to this file
     #[arg(long, value_name = "FILE")]
     pub(crate) console: Option<PathBuf>,

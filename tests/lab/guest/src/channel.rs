@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind, Read, Write};
 use serde::{Serialize, de::DeserializeOwned};
 
 /// The longest encoding accepted: a length above it means that the two sides lost step.
-pub const MAX_MESSAGE: usize = 64 << 20;
+pub const MAX_MESSAGE: u32 = 64 << 20;
 
 /// Writes one message, in one write where the channel takes it.
 ///
@@ -16,13 +16,9 @@ pub fn send(channel: &mut impl Write, message: &impl Serialize) -> io::Result<()
     let mut frame = postcard::to_extend(message, vec![0; 4])
         .map_err(|error| io::Error::new(ErrorKind::InvalidInput, error))?;
     let length = frame.len() - 4;
-    if length > MAX_MESSAGE {
-        return Err(io::Error::new(
-            ErrorKind::InvalidInput,
-            format!("a message of {length} bytes is too long"),
-        ));
-    }
-    let length = u32::try_from(length).expect("MAX_MESSAGE fits in 32 bits");
+    let too_long =
+        || io::Error::new(ErrorKind::InvalidInput, format!("a message of {length} bytes is too long"));
+    let length = u32::try_from(length).ok().filter(|&length| length <= MAX_MESSAGE).ok_or_else(too_long)?;
     frame[..4].copy_from_slice(&length.to_le_bytes());
     channel.write_all(&frame)
 }
@@ -45,11 +41,11 @@ pub fn receive<M: DeserializeOwned>(channel: &mut impl Read) -> io::Result<Optio
         return Ok(None);
     }
     channel.read_exact(&mut length[first..])?;
-    let length = u32::from_le_bytes(length) as usize;
+    let length = u32::from_le_bytes(length);
     if length > MAX_MESSAGE {
         return Err(io::Error::new(ErrorKind::InvalidData, format!("a message claims {length} bytes")));
     }
-    let mut bytes = vec![0; length];
+    let mut bytes = vec![0; length as usize];
     channel.read_exact(&mut bytes)?;
     match postcard::take_from_bytes(&bytes) {
         Ok((message, [])) => Ok(Some(message)),

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use crate::{
-    boot::{Lab, Stream, Task},
+    boot::{self, Lab, Stream, Task},
     commands::exec::pass_through,
     error::{Error, Result},
     fetch::{KernelName, Store},
@@ -35,7 +35,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<u8> {
     let tool = payload::build(Payload::Tool)?;
     let store = Store::open()?;
     let kernel = store.kernel(KernelName::V6_12)?;
-    let lab = Lab { store: &store, qemu: machine.qemu(&store)?, options: machine, init };
+    let lab =
+        Lab { store: &store, qemu: machine.qemu(&store)?, options: machine, patience: boot::PATIENCE, init };
 
     println!(
         "Booting Linux {} with an emulated ConnectX; its own mlx5 driver brings the card up.",

@@ -7,7 +7,7 @@ use std::{
 };
 
 use crate::{
-    boot::{Lab, Stream, Task},
+    boot::{self, Lab, Stream, Task},
     error::{Error, Result},
     fetch::Store,
     job,
@@ -60,7 +60,8 @@ pub(crate) fn run_program(
     let init = payload::build(Payload::Init)?;
     let store = Store::open()?;
     let kernel = kernel.kernel(&store)?;
-    let lab = Lab { store: &store, qemu: machine.qemu(&store)?, options: machine, init };
+    let lab =
+        Lab { store: &store, qemu: machine.qemu(&store)?, options: machine, patience: boot::PATIENCE, init };
     let job = job::for_program(&program.name, program.args, &kernel, machine.card.profile, options);
     let task = Task { program: &program.image, job, files: read_files(options)? };
     let outcome = lab.run(&kernel, machine.card.profile, &task, &mut pass_through)?;

@@ -3,7 +3,7 @@
 use std::{
     io::{self, BufRead, BufReader, Write},
     process::Stdio,
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use crate::{
@@ -36,6 +36,8 @@ pub(crate) struct Arguments {
     filter: Option<String>,
 }
 
+/// How long all device tests of one boot may take.
+const PATIENCE: Duration = Duration::from_mins(10);
 /// The kernels on which each profile is tried; `default` is tried on all.
 const PROFILE_KERNELS: [KernelName; 3] = [KernelName::V6_1, KernelName::V6_12, KernelName::V7];
 
@@ -49,6 +51,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<u8> {
         store: &store,
         qemu: arguments.machine.qemu(&store)?,
         options: &arguments.machine,
+        patience: PATIENCE,
         init: payload::build(Payload::Init)?,
     };
     let program = payload::build(Payload::DeviceTests)?;

@@ -3,6 +3,7 @@
 use std::{fs, io, net::Ipv4Addr, path::Path};
 
 use lab_guest::Job;
+use uverbs_uapi::rdma_netlink::{RDMA_NL_NLDEV, RDMA_NLDEV_ATTR_DEV_NAME, RDMA_NLDEV_ATTR_NDEV_NAME};
 
 use crate::{
     context,
@@ -21,11 +22,8 @@ const IFF_UP: u32 = 1;
 const AF_UNSPEC: u8 = 0;
 const AF_INET: u8 = 2;
 
-// rdma/rdma_netlink.h
-const RDMA_NL_NLDEV: u16 = 5;
+// rdma/rdma_netlink.h: what makes a software device, and is of no use to those who only open one
 const RDMA_NLDEV_CMD_NEWLINK: u16 = 3;
-const RDMA_NLDEV_ATTR_DEV_NAME: u16 = 2;
-const RDMA_NLDEV_ATTR_NDEV_NAME: u16 = 51;
 const RDMA_NLDEV_ATTR_LINK_TYPE: u16 = 65;
 
 /// Sets up what the job wants.

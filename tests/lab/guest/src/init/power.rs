@@ -32,6 +32,6 @@ pub(crate) fn off() -> ! {
     eprintln!("lab-init: cannot power off: {error}");
     loop {
         // An init that returns panics the kernel; the host gives up on its own.
-        thread::sleep(Duration::from_secs(3600));
+        thread::sleep(Duration::from_hours(1));
     }
 }

@@ -3,7 +3,7 @@
 use uverbs::Device;
 
 use crate::event::{self, Event};
-use crate::failure::{Failure, While};
+use crate::failure::{self, Failure, While};
 use crate::output::Output;
 use crate::table::Table;
 
@@ -24,17 +24,13 @@ pub(crate) fn run(output: &mut Output) -> Result<(), Failure> {
     for device in devices {
         empty = false;
         let or_unknown = |fact: Option<String>| fact.unwrap_or_else(|| UNKNOWN.to_owned());
-        let node = match device.obstacle {
-            Some(obstacle) => format!("{} ({obstacle})", device.node),
-            None => device.node,
-        };
         table.row([
             device.device,
             device.driver,
             or_unknown(device.node_guid),
             or_unknown(device.firmware),
             or_unknown(device.pci_address),
-            node,
+            device.obstacle.unwrap_or(device.node),
         ]);
     }
     if empty { Ok(output.text("no RDMA devices\n")?) } else { Ok(output.text(table)?) }
@@ -54,6 +50,6 @@ pub(crate) fn describe(device: &Device) -> event::DeviceFacts {
         kernel_driver: device.kernel_driver(),
         node: device.node().display().to_string(),
         accessible: access.is_ok(),
-        obstacle: access.err().map(|error| error.to_string()),
+        obstacle: access.err().map(|error| failure::chain(&error)),
     }
 }

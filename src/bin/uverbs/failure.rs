@@ -92,7 +92,7 @@ fn plain(message: &str, error: &io::Error) -> Event {
 }
 
 /// The error and the errors below it that it does not already quote, in one line.
-fn chain(error: &uverbs::Error) -> String {
+pub(crate) fn chain(error: &uverbs::Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
     while let Some(error) = source {

@@ -21,7 +21,7 @@ use rustix::{
 };
 
 #[cfg(test)]
-pub(crate) use self::tests::fake_context;
+pub(crate) use self::tests::{fake_context, inherited_context};
 pub use self::{
     attributes::{DeviceAttributes, Mlx5Attributes},
     capabilities::{CapabilityGroup, HcaCapabilities},

@@ -25,6 +25,18 @@ pub(crate) fn fake_context(driver: DriverId) -> Context {
     Context::on(fake::file(), driver, Devx::No).unwrap()
 }
 
+/// A context that another process has opened: what a child of it holds after a fork.
+pub(crate) fn inherited_context() -> Context {
+    let inner = Inner {
+        fd: fake::file(),
+        driver: DriverId::MLX5,
+        devx: OnceLock::from(false),
+        granted: Granted::unknown(),
+        owner: Pid::INIT,
+    };
+    Context(Arc::new(inner))
+}
+
 #[test]
 fn a_context_crosses_threads() {
     fn check<T: Send + Sync + Clone>() {}

@@ -11,9 +11,13 @@ use core::fmt;
 use std::{
     os::fd::OwnedFd,
     path::{Path, PathBuf},
+    sync::OnceLock,
 };
 
-use rustix::fs::{FileType, Mode, OFlags, Stat};
+use rustix::{
+    fs::{FileType, Mode, OFlags, Stat},
+    io::Errno,
+};
 use uverbs_uapi::mlx5_abi::MLX5_IB_UVERBS_ABI_VERSION;
 
 pub use self::roots::Roots;
@@ -70,7 +74,7 @@ pub struct Device {
     name: String,
     uverbs: String,
     node: PathBuf,
-    driver: DriverId,
+    driver: OnceLock<DriverId>,
     number: Option<Number>,
     abi: Option<u32>,
     index: Option<u32>,
@@ -97,13 +101,13 @@ impl Device {
         Roots::default().by_name(name)
     }
 
-    fn named(roots: &Roots, name: String, uverbs: String, driver: DriverId) -> Self {
+    fn named(roots: &Roots, name: String, uverbs: String) -> Self {
         Self {
             node: roots.node(&uverbs),
             roots: roots.clone(),
             name,
             uverbs,
-            driver,
+            driver: OnceLock::new(),
             number: None,
             abi: None,
             index: None,
@@ -115,13 +119,14 @@ impl Device {
 
     fn listed(roots: &Roots, listed: netlink::Listed, node: netlink::CharDevice) -> Self {
         Self {
+            driver: OnceLock::from(node.driver),
             number: Some(node.number),
             abi: node.abi,
             index: Some(listed.index),
             node_guid: listed.node_guid,
             firmware: listed.firmware,
             ports: listed.ports,
-            ..Self::named(roots, listed.name, node.name, node.driver)
+            ..Self::named(roots, listed.name, node.name)
         }
     }
 
@@ -154,8 +159,8 @@ impl Device {
 
     /// The driver; [`DriverId::UNKNOWN`] if the kernel does not tell it.
     #[must_use]
-    pub const fn driver(&self) -> DriverId {
-        self.driver
+    pub fn driver(&self) -> DriverId {
+        *self.driver.get_or_init(|| self.roots.driver_of(self))
     }
 
     /// Number of ports; `None` if the kernel does not tell it.
@@ -211,22 +216,34 @@ impl Device {
     /// As [`open`](Self::open); the [reason](crate::Reason) of an `EINVAL` says if the firmware has no user contexts.
     #[doc(alias = "MLX5DV_CONTEXT_FLAGS_DEVX")]
     pub fn open_devx(&self) -> Result<Context> {
-        if self.driver != DriverId::MLX5 {
-            return Err(Error::NotMlx5 { driver: self.driver });
-        }
         self.open_for(Devx::Yes)
     }
 
     fn open_for(&self, devx: Devx) -> Result<Context> {
-        if self.driver == DriverId::UNKNOWN {
+        // Every command names the device's driver, and the kernel refuses any other. So there is no need to look it up
+        // if it is the one that it most likely is.
+        let likely = self.driver.get().copied().unwrap_or(DriverId::MLX5);
+        match self.open_as(likely, devx) {
+            Err(error) if error.errno() == Some(Errno::INVAL.raw_os_error()) && self.driver() != likely => {
+                self.open_as(self.driver(), devx)
+            }
+            result => result,
+        }
+    }
+
+    fn open_as(&self, driver: DriverId, devx: Devx) -> Result<Context> {
+        if driver == DriverId::UNKNOWN {
             return Err(Error::UnknownDriver { device: self.name.clone() });
         }
+        if devx == Devx::Yes && driver != DriverId::MLX5 {
+            return Err(Error::NotMlx5 { driver });
+        }
         match self.abi {
-            Some(found) if self.driver == DriverId::MLX5 && found != MLX5_IB_UVERBS_ABI_VERSION => {
+            Some(found) if driver == DriverId::MLX5 && found != MLX5_IB_UVERBS_ABI_VERSION => {
                 let path = self.sysfs("abi_version");
                 Err(Error::AbiVersion { path, found, known: MLX5_IB_UVERBS_ABI_VERSION })
             }
-            _ => Context::on(self.open_node()?, self.driver, devx),
+            _ => Context::on(self.open_node()?, driver, devx),
         }
     }
 

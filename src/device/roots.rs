@@ -109,24 +109,38 @@ impl Roots {
         let directory = self.class().join(&uverbs);
         let name = sysfs::read(&directory.join("ibdev")).ok().filter(|name| name::is_device(name))?;
         let number = Number::from_sysfs(&sysfs::read(&directory.join("dev")).ok()?)?;
-        let driver = self.driver(&uverbs).unwrap_or(DriverId::UNKNOWN);
+        let driver = self.driver(&uverbs).unwrap_or(DriverId::UNKNOWN).into();
         let abi = sysfs::read(&directory.join("abi_version")).ok().and_then(|text| text.parse().ok());
-        Some(Device { number: Some(number), abi, ..Device::named(self, name, uverbs, driver) })
+        Some(Device { driver, number: Some(number), abi, ..Device::named(self, name, uverbs) })
     }
 
-    /// The mlx5 device `name`, by its place in sysfs alone. Of other drivers, sysfs does not tell which they are.
+    /// The device `name`, by its place in sysfs alone: that of a device which is part of a PCI function.
     fn look_up(&self, name: &str) -> Option<Device> {
-        let parent = self.sys.join("class/infiniband").join(name).join("device");
-        let mut nodes = sysfs::names(&parent.join("infiniband_verbs"), name::is_uverbs).ok()?;
+        let parent = self.devices().join(name).join("device");
+        let mut nodes = sysfs::first_names(&parent.join("infiniband_verbs"), name::is_uverbs).ok()?;
         if nodes.len() > 1 {
             // Several devices have this parent.
             nodes.retain(|uverbs| {
                 sysfs::read(&self.class().join(uverbs).join("ibdev")).is_ok_and(|of| of == name)
             });
         }
-        let uverbs = nodes.pop()?;
-        let driver = self.driver(&uverbs)?;
-        Some(Device::named(self, name.to_owned(), uverbs, driver))
+        Some(Device::named(self, name.to_owned(), nodes.pop()?))
+    }
+
+    /// The driver of a device that was found by name.
+    pub(super) fn driver_of(&self, device: &Device) -> DriverId {
+        self.driver(&device.uverbs)
+            .unwrap_or_else(|| self.listed_driver(|listed| listed.uverbs == device.uverbs))
+    }
+
+    /// The driver of the device that `wanted` takes, if the kernel can be asked.
+    fn listed_driver(&self, wanted: impl Fn(&Device) -> bool) -> DriverId {
+        let devices = if *self == Self::default() { self.list_by_netlink() } else { Ok(Vec::new()) };
+        devices
+            .unwrap_or_default()
+            .iter()
+            .find(|device| wanted(device))
+            .map_or(DriverId::UNKNOWN, Device::driver)
     }
 
     /// The driver of `uverbsN`, if sysfs gives it away.
@@ -166,11 +180,7 @@ impl Roots {
         let by_sysfs = uverbs.as_deref().and_then(|uverbs| self.driver(uverbs));
         let driver = match by_sysfs {
             Some(driver) => driver,
-            None if is_device && *self == Self::default() => {
-                let devices = self.list_by_netlink().unwrap_or_default();
-                let found = devices.iter().find(|device| device.number == Some(number));
-                found.map_or(DriverId::UNKNOWN, Device::driver)
-            }
+            None if is_device => self.listed_driver(|listed| listed.number == Some(number)),
             None => DriverId::UNKNOWN,
         };
         match (driver, uverbs) {

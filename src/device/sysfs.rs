@@ -34,6 +34,15 @@ pub(super) fn link_name(path: &Path) -> Option<String> {
 
 /// The names in a directory that `wanted` takes.
 pub(super) fn names(path: &Path, wanted: impl Fn(&str) -> bool) -> Result<Vec<String>, Errno> {
+    read_names(path, wanted, false)
+}
+
+/// As [`names`], of a directory that is known to be small: reads once. That is enough for some 50 names.
+pub(super) fn first_names(path: &Path, wanted: impl Fn(&str) -> bool) -> Result<Vec<String>, Errno> {
+    read_names(path, wanted, true)
+}
+
+fn read_names(path: &Path, wanted: impl Fn(&str) -> bool, once: bool) -> Result<Vec<String>, Errno> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let directory = rustix::fs::open(path, flags, Mode::empty())?;
     let mut buffer = [MaybeUninit::uninit(); 2048];
@@ -43,6 +52,9 @@ pub(super) fn names(path: &Path, wanted: impl Fn(&str) -> bool) -> Result<Vec<St
         let entry = entry?;
         if let Some(name) = entry.file_name().to_str().ok().filter(|name| wanted(name)) {
             names.push(name.to_owned());
+        }
+        if once && entries.is_buffer_empty() {
+            break;
         }
     }
     Ok(names)

@@ -292,9 +292,23 @@ fn the_driver_of_another_device_is_not_guessed() {
     fs::create_dir_all(tree.path("sys/bus/pci/drivers/ice")).unwrap();
     symlink(tree.path("sys/bus/pci/drivers/ice"), function.join("driver")).unwrap();
     let device = tree.roots().by_name("mlx5_0").unwrap();
+    // The kernel refuses commands that name another driver than the device's.
+    fake::install(|_| Err(Errno::INVAL));
+    assert!(matches!(device.open(), Err(Error::UnknownDriver { .. })));
     assert_eq!((device.driver(), device.kernel_driver().as_deref()), (DriverId::UNKNOWN, Some("ice")));
     assert!(matches!(device.open(), Err(Error::UnknownDriver { .. })));
-    assert!(matches!(device.open_devx(), Err(Error::NotMlx5 { .. })));
+    assert!(matches!(device.open_devx(), Err(Error::UnknownDriver { .. })));
+}
+
+/// Found by name, a device is taken for an mlx5 one until the kernel says otherwise; its refusals are its own.
+#[test]
+fn a_refusal_of_an_mlx5_device_is_told_as_it_is() {
+    let tree = Tree::with_one();
+    for errno in [Errno::INVAL, Errno::AGAIN, Errno::IO] {
+        fake::install(move |_| Err(errno));
+        let error = tree.roots().by_name("mlx5_0").unwrap().open().unwrap_err();
+        assert_eq!((error.errno(), fake::sent()), (Some(errno.raw_os_error()), 1), "{error:?}");
+    }
 }
 
 #[test]

@@ -7,7 +7,7 @@ use super::{FlowTableType, Priority, SteeringAnchor, call};
 use crate::{
     Context, DriverId, Error, KernelRelease, Lacking, Reason,
     command::{Method, fake},
-    context::fake_context,
+    context::{fake_context, inherited_context},
 };
 
 const QUERY_CAPABILITIES: Method = Method::new(0x1000, 0x1000);
@@ -126,6 +126,18 @@ fn an_anchor_that_cannot_be_destroyed_is_given_back() {
     assert_eq!(failed.error().errno(), Some(Errno::BUSY.raw_os_error()));
     failed.into_object().destroy().unwrap();
     assert_eq!(fake::sent(), 3);
+}
+
+/// After a fork, parent and child hold the same kernel object.
+#[test]
+fn a_drop_in_a_child_leaves_the_parents_anchor_alone() {
+    let context = inherited_context();
+    fake::install(|_| Ok(()));
+    let create = || SteeringAnchor::create(&context, FlowTableType::NicRx, Priority::default()).unwrap();
+    drop(create());
+    assert_eq!(fake::sent(), 1, "the drop sends nothing");
+    create().destroy().unwrap();
+    assert_eq!(fake::sent(), 3, "what is asked for is done");
 }
 
 #[test]

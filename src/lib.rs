@@ -90,6 +90,12 @@ pub use self::{
     error::DestroyError,
     steering::SteeringAnchor,
 };
+/// The examples of the README and of the guide are tests too.
+#[cfg(all(doctest, feature = "std"))]
+#[doc = include_str!("../README.md")]
+#[doc = include_str!("../docs/steering-anchors.md")]
+struct Guides;
+
 pub use self::{
     error::{Errno, Error, Lacking, Method, Reason, Result},
     kernel::KernelRelease,

@@ -61,7 +61,8 @@ impl Object {
     /// Has the firmware execute a command that creates an object, and writes its answer to `outbox`.
     ///
     /// # Errors
-    /// [`Error::Refused`] if the firmware refuses; `EINVAL` if the command is none that creates, or the context has no
+    /// [`Error::Refused`](crate::Error::Refused) if the firmware refuses;
+    /// `EINVAL` if the command is none that creates, or the context has no
     /// DEVX; an inbox shorter than the command's structure is not sent.
     #[doc(alias("mlx5dv_devx_obj_create", "MLX5_IB_METHOD_DEVX_OBJ_CREATE"))]
     pub fn create(context: &Context, inbox: &[u8], outbox: &mut [u8]) -> Result<Self> {
@@ -83,7 +84,8 @@ impl Object {
     /// Has the firmware execute a command that changes this object.
     ///
     /// # Errors
-    /// [`Error::Refused`] if the firmware refuses; `EINVAL` if the command is none that changes, or names another
+    /// [`Error::Refused`](crate::Error::Refused) if the firmware refuses;
+    /// `EINVAL` if the command is none that changes, or names another
     /// object.
     #[doc(alias("mlx5dv_devx_obj_modify", "MLX5_IB_METHOD_DEVX_OBJ_MODIFY"))]
     pub fn modify(&self, inbox: &[u8], outbox: &mut [u8]) -> Result<()> {
@@ -93,7 +95,8 @@ impl Object {
     /// Has the firmware execute a command that reads this object.
     ///
     /// # Errors
-    /// [`Error::Refused`] if the firmware refuses; `EINVAL` if the command is none that reads, or names another
+    /// [`Error::Refused`](crate::Error::Refused) if the firmware refuses;
+    /// `EINVAL` if the command is none that reads, or names another
     /// object.
     #[doc(alias("mlx5dv_devx_obj_query", "MLX5_IB_METHOD_DEVX_OBJ_QUERY"))]
     pub fn query(&self, inbox: &[u8], outbox: &mut [u8]) -> Result<()> {

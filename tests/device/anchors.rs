@@ -38,7 +38,9 @@ fn every_type_and_priority(lab: &Lab) -> Outcome {
                     ensure(error.errno().is_some(), format!("{what}: the errno is lost in {error:?}"))?;
                     ensure(error.hint().is_some(), format!("{what}: no hint for {error}"))?;
                 }
-                (Ok(_), Err(lacking)) => return Err(format!("{what} works, yet {lacking:?} should lack it").into()),
+                (Ok(_), Err(lacking)) => {
+                    return Err(format!("{what} works, yet {lacking:?} should lack it").into());
+                }
                 (Err(error), Ok(())) => return Err(format!("{what}: {error}").into()),
             }
         }
@@ -191,7 +193,7 @@ fn adopted(lab: &Lab) -> Outcome {
 
 fn devx_context(lab: &Lab) -> Outcome {
     let context = lab.open()?;
-    let devx = context.hca_capabilities()?.log_max_uctx() != 0;
+    let devx = context.supports(Object::DEVX)?;
     let expectation = Expectation::of(&context)?;
     match lab.device()?.open_devx() {
         Ok(context) => {

@@ -4,7 +4,7 @@ use std::{
     fs::File,
     io::{self, Write},
     os::unix::net::{UnixListener, UnixStream},
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::mpsc::{self, Receiver, RecvTimeoutError, Sender},
     thread,
     time::{Duration, Instant},
@@ -46,10 +46,11 @@ pub(crate) struct Lab<'a> {
 
 /// A program for the guest.
 pub(crate) struct Task<'a> {
-    pub(crate) program: &'a [u8],
-    pub(crate) job: Job,
-    /// More files: their path in the guest, and their content.
-    pub(crate) files: Vec<(String, Vec<u8>)>,
+    pub(crate) job: &'a Job,
+    /// The program and other files: their path in the guest, and their content.
+    pub(crate) files: &'a [(String, Vec<u8>)],
+    /// A folder of the host that becomes the guest's root.
+    pub(crate) root: Option<&'a Path>,
 }
 
 /// Where a byte of the program's output came from.
@@ -101,8 +102,7 @@ impl Lab<'_> {
             (path("initramfs"), path("card"), path("control"), path("channel"));
         let started = Instant::now();
         let image = vmlinux::bootable(self.store, kernel)?;
-        let files =
-            GuestFiles { init: &self.init, job: &task.job, program: task.program, others: &task.files };
+        let files = GuestFiles { init: &self.init, job: task.job, files: task.files, root: task.root };
         guest_files::write(&initramfs, self.store, kernel, &files)?;
 
         let (events, inbox) = mpsc::channel();

@@ -39,6 +39,11 @@ impl<W: Write> Archive<W> {
         self.entry(path, ModeFileType::Regular, EXECUTABLE, bytes)
     }
 
+    /// Adds a symbolic link.
+    pub(crate) fn link(&mut self, path: &str, target: &str) -> io::Result<()> {
+        self.entry(path, ModeFileType::Symlink, 0o777, target.as_bytes())
+    }
+
     /// Adds `/dev/console`, which the kernel opens for init before anything is mounted.
     pub(crate) fn console(&mut self) -> io::Result<()> {
         self.parents("dev/console")?;
@@ -115,12 +120,14 @@ mod tests {
         let mut archive = Archive::new(Vec::new());
         archive.program("/lab/bin/uverbs", b"program").unwrap();
         archive.file("/lab/job", b"job").unwrap();
+        archive.link("/lab/bin/alias", "uverbs").unwrap();
         archive.console().unwrap();
         let expected = [
             ("lab", 0o040755, &b""[..]),
             ("lab/bin", 0o040755, b""),
             ("lab/bin/uverbs", 0o100755, b"program"),
             ("lab/job", 0o100644, b"job"),
+            ("lab/bin/alias", 0o120777, b"uverbs"),
             ("dev", 0o040755, b""),
             ("dev/console", 0o020600, b""),
         ];

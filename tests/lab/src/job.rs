@@ -18,9 +18,19 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// From a block that is nobody's (RFC 5737); the wire's other end is what the program makes of it.
 const ADDRESS: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 2);
 
+/// Where a program of the host lies in the guest.
+pub(crate) fn program_path(name: &str) -> PathBuf {
+    PathBuf::from(PROGRAM_DIR).join(name)
+}
+
+/// A program of the host as a file of the guest.
+pub(crate) fn program_file(name: &str, image: Vec<u8>) -> (String, Vec<u8>) {
+    (format!("{PROGRAM_DIR}/{name}"), image)
+}
+
 /// A job that runs one program with the card in place.
 pub(crate) fn for_program(
-    name: &str,
+    program: PathBuf,
     args: Vec<String>,
     kernel: &Kernel,
     profile: Profile,
@@ -50,7 +60,7 @@ pub(crate) fn for_program(
         patience: PATIENCE,
         rxe: options.rxe,
         address: options.net.then_some(ADDRESS),
-        program: name.to_owned(),
+        program,
         args,
         env,
         unprivileged: options.unprivileged,

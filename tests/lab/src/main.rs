@@ -27,7 +27,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use crate::commands::{demo, exec, run, test};
+use crate::commands::{demo, exec, peer, run, test};
 
 /// Boots a stock kernel with the emulated ConnectX and runs a program inside
 #[derive(Debug, Parser)]
@@ -44,6 +44,7 @@ enum Command {
     Fetch(fetch::Request),
     Run(run::Arguments),
     Exec(exec::Arguments),
+    Peer(peer::Arguments),
     Test(test::Arguments),
 }
 
@@ -56,6 +57,7 @@ fn main() -> ExitCode {
             .map_err(Into::into),
         Command::Run(arguments) => run::run(arguments),
         Command::Exec(arguments) => exec::run(arguments),
+        Command::Peer(arguments) => peer::run(arguments),
         Command::Test(arguments) => test::run(&arguments),
     };
     match result {

@@ -36,7 +36,7 @@ const PVH_NOTE: u32 = 18;
 /// The file that QEMU shall boot for `kernel`.
 pub(crate) fn bootable(store: &Store, kernel: &Kernel) -> Result<PathBuf> {
     let folder = store.dir().join("vmlinux");
-    let path = folder.join(format!("{}-{:016x}", kernel.release, fingerprint(kernel)?));
+    let path = folder.join(format!("{}-{:016x}", kernel.release, fingerprint(&kernel.image)?));
     if path.exists() {
         return Ok(path);
     }
@@ -48,11 +48,11 @@ pub(crate) fn bootable(store: &Store, kernel: &Kernel) -> Result<PathBuf> {
     Ok(path)
 }
 
-/// Tells kernels apart that have the same release, as rebuilt ones do.
-pub(crate) fn fingerprint(kernel: &Kernel) -> Result<u64> {
-    let image = fs::metadata(&kernel.image).map_err(Error::file("cannot read", &kernel.image))?;
+/// Tells files apart that have the same name, as a rebuilt kernel and its forerunner do.
+pub(crate) fn fingerprint(file: &Path) -> Result<u64> {
+    let found = fs::metadata(file).map_err(Error::file("cannot read", file))?;
     let mut hasher = DefaultHasher::new();
-    (&kernel.image, image.len(), image.mtime(), image.ino()).hash(&mut hasher);
+    (file, found.len(), found.mtime(), found.ino()).hash(&mut hasher);
     Ok(hasher.finish())
 }
 

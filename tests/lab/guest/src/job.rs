@@ -6,12 +6,12 @@ use serde::{Deserialize, Serialize};
 
 /// Where init finds its [`Job`].
 pub const JOB_PATH: &str = "/lab/job";
-/// The folder of the program to run, and of what it may need beside it; first in its `PATH`.
+/// The folder of a program that the host brought; first in the program's `PATH`.
 pub const PROGRAM_DIR: &str = "/lab/bin";
 /// The folder of the kernel modules, not compressed.
-pub const MODULE_DIR: &str = "/lib/modules";
+pub const MODULE_DIR: &str = "/lab/modules";
 /// Their file names in the order in which they are loaded, one a line.
-pub const MODULE_LIST: &str = "/lib/modules/order";
+pub const MODULE_LIST: &str = "/lab/modules/order";
 
 /// One run of one program.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,8 +24,8 @@ pub struct Job {
     pub rxe: bool,
     /// Bring up the card's network interface and give it this IPv4 address with a /24 prefix.
     pub address: Option<std::net::Ipv4Addr>,
-    /// Name of the program in [`PROGRAM_DIR`].
-    pub program: String,
+    /// The program: most are in [`PROGRAM_DIR`].
+    pub program: PathBuf,
     /// Its arguments, without its name.
     pub args: Vec<String>,
     /// The whole environment of the program.

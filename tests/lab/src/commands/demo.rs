@@ -45,7 +45,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<u8> {
     println!("In the guest: uverbs {}", COMMAND.join(" "));
     let args = COMMAND.map(str::to_owned).to_vec();
     let job = job::for_program(
-        Payload::Tool.name(),
+        job::program_path(Payload::Tool.name()),
         args,
         &kernel,
         machine.card.profile,
@@ -55,7 +55,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<u8> {
     let outcome = lab.run(
         &kernel,
         machine.card.profile,
-        &Task { program: &tool, job, files: Vec::new() },
+        &Task { job: &job, files: &[job::program_file(Payload::Tool.name(), tool)], root: None },
         &mut |stream, bytes| {
             if stream == Stream::Stdout {
                 answer.extend_from_slice(bytes);

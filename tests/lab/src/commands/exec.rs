@@ -39,15 +39,27 @@ pub(crate) fn run(arguments: Arguments) -> Result<u8> {
         .binary
         .file_name()
         .map_or_else(|| "program".to_owned(), |name| name.to_string_lossy().into_owned());
-    let program = Program { name, image: payload::read_static(&arguments.binary)?, args: arguments.args };
+    let image = payload::read_static(&arguments.binary)?;
+    let program = Program::of_host(&name, image, arguments.args);
     run_program(&arguments.kernel, &arguments.machine, &arguments.program, program)
 }
 
-/// A program and what it is called with.
+/// A program, what it is called with, and what it needs around it.
 pub(crate) struct Program {
-    pub(crate) name: String,
-    pub(crate) image: Vec<u8>,
+    /// Where it lies in the guest.
+    pub(crate) path: PathBuf,
     pub(crate) args: Vec<String>,
+    /// Itself, unless it is in the root.
+    pub(crate) files: Vec<(String, Vec<u8>)>,
+    /// A folder of the host that becomes the guest's root.
+    pub(crate) root: Option<PathBuf>,
+}
+
+impl Program {
+    /// One that the host brings, with nothing around it.
+    pub(crate) fn of_host(name: &str, image: Vec<u8>, args: Vec<String>) -> Self {
+        Self { path: job::program_path(name), args, files: vec![job::program_file(name, image)], root: None }
+    }
 }
 
 /// Boots once for one program, and gives its exit code.
@@ -62,8 +74,13 @@ pub(crate) fn run_program(
     let kernel = kernel.kernel(&store)?;
     let lab =
         Lab { store: &store, qemu: machine.qemu(&store)?, options: machine, patience: boot::PATIENCE, init };
-    let job = job::for_program(&program.name, program.args, &kernel, machine.card.profile, options);
-    let task = Task { program: &program.image, job, files: read_files(options)? };
+    let job = job::for_program(program.path, program.args, &kernel, machine.card.profile, options);
+    let mut files = program.files;
+    for file in &options.file {
+        let (host, guest) = two_paths(file);
+        files.push((guest.to_owned(), fs::read(host).map_err(Error::file("cannot read", host))?));
+    }
+    let task = Task { job: &job, files: &files, root: program.root.as_deref() };
     let outcome = lab.run(&kernel, machine.card.profile, &task, &mut pass_through)?;
     for (name, bytes) in &outcome.files {
         let wanted = options.out.iter().map(|out| two_paths(out)).find(|(guest, _)| guest == name);
@@ -80,13 +97,4 @@ pub(crate) fn pass_through(stream: Stream, bytes: &[u8]) {
         Stream::Stdout => io::stdout().write_all(bytes).and_then(|()| io::stdout().flush()),
         Stream::Stderr => io::stderr().write_all(bytes),
     };
-}
-
-fn read_files(options: &ProgramOptions) -> Result<Vec<(String, Vec<u8>)>> {
-    let read = |file: &String| {
-        let (host, guest) = two_paths(file);
-        let bytes = fs::read(host).map_err(Error::file("cannot read", host))?;
-        Ok((guest.to_owned(), bytes))
-    };
-    options.file.iter().map(read).collect()
 }

@@ -2,5 +2,6 @@
 
 pub(crate) mod demo;
 pub(crate) mod exec;
+pub(crate) mod peer;
 pub(crate) mod run;
 pub(crate) mod test;

@@ -24,10 +24,7 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: Arguments) -> Result<u8> {
-    let program = Program {
-        name: Payload::Tool.name().to_owned(),
-        image: payload::build(Payload::Tool)?,
-        args: arguments.args,
-    };
+    let tool = payload::build(Payload::Tool)?;
+    let program = Program::of_host(Payload::Tool.name(), tool, arguments.args);
     run_program(&arguments.kernel, &arguments.machine, &arguments.program, program)
 }

@@ -54,7 +54,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<u8> {
         patience: PATIENCE,
         init: payload::build(Payload::Init)?,
     };
-    let program = payload::build(Payload::DeviceTests)?;
+    let program = [job::program_file(Payload::DeviceTests.name(), payload::build(Payload::DeviceTests)?)];
     let kernels = if arguments.kernel.is_empty() { &KernelName::ALL[..] } else { &arguments.kernel[..] };
     for &name in kernels {
         let kernel = match store.kernel(name) {
@@ -78,13 +78,19 @@ pub(crate) fn run(arguments: &Arguments) -> Result<u8> {
 }
 
 /// One boot: all device tests on a kernel and a profile.
-fn device_tests(lab: &Lab, kernel: &Kernel, profile: Profile, program: &[u8], filter: Option<&str>) -> Tally {
+fn device_tests(
+    lab: &Lab,
+    kernel: &Kernel,
+    profile: Profile,
+    program: &[(String, Vec<u8>)],
+    filter: Option<&str>,
+) -> Tally {
     let title = format!("device tests on Linux {}, profile {profile}", kernel.release);
     println!("\n{title}");
     let started = Instant::now();
     let args = filter.map(str::to_owned).into_iter().collect();
     let mut job = job::for_program(
-        Payload::DeviceTests.name(),
+        job::program_path(Payload::DeviceTests.name()),
         args,
         kernel,
         profile,
@@ -92,12 +98,13 @@ fn device_tests(lab: &Lab, kernel: &Kernel, profile: Profile, program: &[u8], fi
     );
     job.env.push(("RUST_BACKTRACE".to_owned(), "1".to_owned()));
     let mut output = Vec::new();
-    let result = lab.run(kernel, profile, &Task { program, job, files: Vec::new() }, &mut |stream, bytes| {
-        if stream == Stream::Stdout {
-            output.extend_from_slice(bytes);
-        }
-        pass_through(stream, bytes);
-    });
+    let result =
+        lab.run(kernel, profile, &Task { job: &job, files: program, root: None }, &mut |stream, bytes| {
+            if stream == Stream::Stdout {
+                output.extend_from_slice(bytes);
+            }
+            pass_through(stream, bytes);
+        });
     let mut tally = Tally::of(&String::from_utf8_lossy(&output));
     match result {
         Ok(outcome) if outcome.code == 0 || tally.failed > 0 => {}

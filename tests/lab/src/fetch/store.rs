@@ -95,7 +95,7 @@ impl Store {
     }
 
     /// rdma-core and its friends: the root of a file system.
-    pub(super) fn peer(&self, update: bool) -> Result<PathBuf> {
+    pub(crate) fn peer(&self, update: bool) -> Result<PathBuf> {
         self.provide(&Peer, update)
     }
 

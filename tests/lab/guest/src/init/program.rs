@@ -3,13 +3,12 @@
 use std::{
     io::{self, Read},
     os::unix::process::CommandExt,
-    path::Path,
     process::{Command, Stdio},
     sync::Arc,
     thread::{self, JoinHandle},
 };
 
-use lab_guest::{Job, PROGRAM_DIR, ToGuest, ToHost};
+use lab_guest::{Job, ToGuest, ToHost};
 use nix::{
     errno::Errno,
     sys::{
@@ -27,8 +26,9 @@ const NOBODY: u32 = 65534;
 
 /// Runs the program to its end and gives its exit code, or 128 + signal.
 pub(crate) fn run(job: &Job, channel: &Arc<Channel>) -> io::Result<u8> {
-    let mut command = Command::new(Path::new(PROGRAM_DIR).join(&job.program));
-    command.arg0(&job.program).args(&job.args).env_clear().envs(job.env.iter().cloned()).current_dir(FOLDER);
+    let name = job.program.file_name().unwrap_or_default();
+    let mut command = Command::new(&job.program);
+    command.arg0(name).args(&job.args).env_clear().envs(job.env.iter().cloned()).current_dir(FOLDER);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     // A group of its own, so that a signal reaches the program's children as it does at a terminal.
     command.process_group(0);

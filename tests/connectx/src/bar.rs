@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use crate::command::queue::{LOG_SLOTS, LOG_STRIDE};
+use crate::pci::BAR0_SIZE;
 
 const FIRMWARE_REVISION: u64 = 0x0000;
 const COMMAND_INTERFACE: u64 = 0x0004;
@@ -16,6 +17,9 @@ const HEALTH: u64 = 0x1010;
 /// Doorbell pages begin behind the initialization segment and the MSI-X tables.
 const FIRST_UAR: u64 = 0x10000;
 const UAR_PAGE: u64 = 0x1000;
+/// The last page of the BAR, by its number.
+#[expect(clippy::cast_possible_truncation, reason = "the number of a page of 32 MiB")]
+pub const LAST_UAR: u32 = (BAR0_SIZE / UAR_PAGE - 1) as u32;
 const CQ_DOORBELL: u64 = 0x20;
 const SQ_DOORBELLS: u64 = 0x800;
 

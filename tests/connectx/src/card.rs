@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 
 use crate::bar::{Bar, Doorbell};
 use crate::capabilities::Capabilities;
-use crate::command::queue::{Entry, LOG_SLOTS};
+use crate::command::lengths::Lengths;
+use crate::command::queue::{self, Entry, LOG_SLOTS, Undeliverable};
 use crate::command::refusal::{Refusal, Syndrome};
 use crate::command::{Answer, Reply, Request};
 use crate::config::Config;
@@ -47,6 +48,7 @@ const PORT_CHANGE_DATA: [u8; 9] = [0, 0, 0, 0, 0, 0, 0, 0, 0x10];
 pub(crate) struct Card {
     config: pci::Config,
     bar: Bar,
+    lengths: Lengths,
     capabilities: Capabilities,
     function: Function,
     port: Port,
@@ -74,6 +76,7 @@ impl Card {
         Ok(Self {
             config: pci::Config::new(config.profile.device_id()),
             bar: Bar::new(),
+            lengths: Lengths::new(),
             function: Function::default(),
             port: Port::default(),
             queue_pairs: QueuePairs::default(),
@@ -98,7 +101,11 @@ impl Card {
         let heard = self.eqs.hears_commands();
         let mut done = 0;
         for slot in (0..1 << LOG_SLOTS).filter(|slot| slots >> slot & 1 != 0) {
-            match self.execute(memory, slot) {
+            let delivered = self.execute(memory, slot).or_else(|why| {
+                self.trace.line(format_args!("command slot {slot} UNDELIVERABLE: {why:?}"));
+                queue::give_back(memory, self.bar.queue(), slot, why)
+            });
+            match delivered {
                 Ok(()) => done |= 1 << slot,
                 Err(error) => self.trace.line(format_args!("command slot {slot}: {error}")),
             }
@@ -108,7 +115,7 @@ impl Card {
         }
     }
 
-    fn execute(&mut self, memory: &Memory, slot: u32) -> Result<(), crate::memory::DmaError> {
+    fn execute(&mut self, memory: &Memory, slot: u32) -> Result<(), Undeliverable> {
         let entry = Entry::read(memory, self.bar.queue(), slot)?;
         let request = Request::parse(&entry.input);
         let mut output = vec![0; entry.output_length];
@@ -117,7 +124,10 @@ impl Card {
         let fault = self.faults.iter_mut().find_map(|fault| fault.strikes(&name).then_some(fault.status));
         let answer = match fault {
             Some(status) => Err(Refusal::injected(status)),
-            None => self.dispatch(memory, &request, &mut reply),
+            None => match self.lengths.check(&request, entry.output_length) {
+                Ok(()) => self.dispatch(memory, &request, &mut reply),
+                Err(refusal) => Err(refusal),
+            },
         };
         if let Err(refusal) = &answer {
             reply.refuse(refusal);

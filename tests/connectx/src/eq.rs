@@ -96,7 +96,7 @@ impl EventQueues {
             return Err(Refusal::new(Syndrome::BadVector, format!("vector {vector}")));
         }
         let pages = (0..count as usize).map(|page| request.get(create_eq_in::PAS.nth(page))).collect();
-        let id = objects.allocate(Kind::EventQueue, request.uid, request.opcode);
+        let id = objects.allocate(Kind::EventQueue, request.uid, request.opcode)?;
         reply.set(create_eq_out::EQ_NUMBER, id.into());
         self.queues.insert(id, EventQueue { pages, page_size, log_size, vector, events, producer: 0 });
         Ok(format!("-> eq {id:#x} vector {vector} size 2^{log_size} events {events:#x}"))

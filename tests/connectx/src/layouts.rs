@@ -175,7 +175,8 @@ uverbs_uapi::prm_layouts! {
     query_qp_in: 16 {
         QPN: 0x48/24,
     }
-    query_qp_out: 464 {
+    /// As before Linux 6.3, which asks for more behind it.
+    query_qp_out: 272 {
         OPT_PARAM_MASK: 0x80/32,
         QPC: 0xc0/1856,
     }

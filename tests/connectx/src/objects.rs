@@ -2,10 +2,12 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
+use std::ops::RangeInclusive;
 
 use serde::Serialize;
 use uverbs_uapi::prm::{MLX5_SHARED_RESOURCE_UID, opcode_name};
 
+use crate::bar::LAST_UAR;
 use crate::command::refusal::{Refusal, Syndrome};
 
 /// The kinds of objects.
@@ -57,13 +59,22 @@ impl Kind {
         }
     }
 
-    /// Where a space begins. Page 0 of the BAR and the pages of the MSI-X table are no UARs; the memory key index 1
-    /// would be the key 0x100, which ends the list of a receive WQE.
-    const fn first(self) -> u32 {
+    /// The numbers of a space: as many as the field holds in which the guest reads them, or fewer. Page 0 of the BAR
+    /// and the pages of the MSI-X table are no UARs, and none lies behind the BAR's end; the memory key index 1 would
+    /// be the key 0x100, which ends the list of a receive WQE; uid 0xffff is everybody.
+    const fn numbers(self) -> RangeInclusive<u32> {
         match self {
-            Self::Uar => 0x10,
-            Self::MemoryKey => 0x40,
-            _ => 1,
+            Self::Uar => 0x10..=LAST_UAR,
+            Self::MemoryKey => 0x40..=0xff_ffff,
+            Self::EventQueue | Self::QueueCounter => 1..=0xff,
+            Self::UserContext => 1..=0xfffe,
+            Self::FlowEntry
+            | Self::FlowCounter
+            | Self::PacketReformat
+            | Self::ModifyHeader
+            | Self::SchedulingElement
+            | Self::General => 1..=u32::MAX,
+            _ => 1..=0xff_ffff,
         }
     }
 }
@@ -109,23 +120,63 @@ impl fmt::Display for Leak {
 #[derive(Debug, Default)]
 pub struct Objects {
     live: BTreeMap<Key, Owner>,
-    next: HashMap<Kind, u32>,
+    spaces: HashMap<Kind, Space>,
+}
+
+/// A space of numbers.
+#[derive(Debug, Default)]
+struct Space {
+    /// Where the search for a free number begins: behind the newest, so that a number is not soon used again.
+    next: u32,
+    /// The runs of numbers in use, by their first: how many.
+    used: BTreeMap<u32, u32>,
+}
+
+impl Space {
+    /// The first of `count` free numbers in a row.
+    fn take(&mut self, numbers: &RangeInclusive<u32>, count: u32) -> Option<u32> {
+        let begin = self.next.max(*numbers.start());
+        let first = self
+            .search(begin, *numbers.end(), count)
+            .or_else(|| self.search(*numbers.start(), *numbers.end(), count))?;
+        self.used.insert(first, count);
+        self.next = first.saturating_add(count);
+        Some(first)
+    }
+
+    fn search(&self, mut first: u32, end: u32, count: u32) -> Option<u32> {
+        if let Some((&before, &length)) = self.used.range(..first).next_back() {
+            first = first.max(before.saturating_add(length));
+        }
+        loop {
+            let last = first.checked_add(count.checked_sub(1)?).filter(|&last| last <= end)?;
+            match self.used.range(first..=last).next() {
+                None => return Some(first),
+                Some((&taken, &length)) => first = taken.checked_add(length)?,
+            }
+        }
+    }
 }
 
 impl Objects {
     /// A new number of this kind, alive from now on.
-    pub fn allocate(&mut self, kind: Kind, uid: u16, opcode: u16) -> u32 {
+    ///
+    /// # Errors
+    /// If all numbers are in use.
+    pub fn allocate(&mut self, kind: Kind, uid: u16, opcode: u16) -> Result<u32, Refusal> {
         self.allocate_run(kind, uid, opcode, 1)
     }
 
     /// The first of `count` numbers in a row, which live and die as one object.
-    pub fn allocate_run(&mut self, kind: Kind, uid: u16, opcode: u16, count: u32) -> u32 {
+    ///
+    /// # Errors
+    /// If there are not as many free numbers in a row, or if none is wanted.
+    pub fn allocate_run(&mut self, kind: Kind, uid: u16, opcode: u16, count: u32) -> Result<u32, Refusal> {
         let space = kind.number_space();
-        let next = self.next.entry(space).or_insert(space.first());
-        let id = *next;
-        *next = next.wrapping_add(count);
+        let id = self.spaces.entry(space).or_default().take(&space.numbers(), count);
+        let id = id.ok_or_else(|| Refusal::new(Syndrome::NumbersExhausted, format!("{kind:?}")))?;
         self.live.insert(Key { kind, id }, Owner { uid, opcode });
-        id
+        Ok(id)
     }
 
     /// Whether `uid` may refer to the object.
@@ -150,6 +201,9 @@ impl Objects {
     pub fn release(&mut self, kind: Kind, id: u32, uid: u16) -> Result<(), Refusal> {
         self.check(kind, id, uid)?;
         self.live.remove(&Key { kind, id });
+        if let Some(space) = self.spaces.get_mut(&kind.number_space()) {
+            space.used.remove(&id);
+        }
         Ok(())
     }
 
@@ -182,13 +236,13 @@ fn describe(key: Key, owner: Owner) -> Leak {
 #[cfg(test)]
 mod tests {
     use super::{Kind, Objects};
-    use crate::command::refusal::Syndrome;
+    use crate::command::refusal::{Refusal, Syndrome};
 
     #[test]
-    fn a_user_has_its_own_objects_and_the_shared_ones_only() {
+    fn a_user_has_its_own_objects_and_the_shared_ones_only() -> Result<(), Refusal> {
         let mut objects = Objects::default();
         let mut make = |uid| objects.allocate(Kind::FlowTable, uid, 0x930);
-        let (kernels, own, shared, other) = (make(0), make(3), make(0xffff), make(4));
+        let (kernels, own, shared, other) = (make(0)?, make(3)?, make(0xffff)?, make(4)?);
         let refused = |id| objects.check(Kind::FlowTable, id, 3).err().map(|refusal| refusal.syndrome);
         assert_eq!(refused(own), None);
         assert_eq!(refused(shared), None);
@@ -198,18 +252,50 @@ mod tests {
         assert!(
             [kernels, own, shared, other].into_iter().all(|id| objects.check(Kind::FlowTable, id, 0).is_ok())
         );
+        Ok(())
     }
 
     #[test]
-    fn families_share_numbers_and_a_number_is_not_used_twice() {
+    fn families_share_numbers_and_a_number_is_not_soon_used_again() -> Result<(), Refusal> {
         let mut objects = Objects::default();
-        let first = objects.allocate(Kind::SendQueue, 0, 0x904);
-        let second = objects.allocate(Kind::ReceiveQueue, 0, 0x908);
+        let first = objects.allocate(Kind::SendQueue, 0, 0x904)?;
+        let second = objects.allocate(Kind::ReceiveQueue, 0, 0x908)?;
         assert_ne!(first, second);
-        assert!(objects.release(Kind::SendQueue, first, 0).is_ok());
+        objects.release(Kind::SendQueue, first, 0)?;
         assert!(objects.release(Kind::SendQueue, first, 0).is_err());
-        assert_ne!(objects.allocate(Kind::QueuePair, 0, 0x500), first);
+        assert_ne!(objects.allocate(Kind::QueuePair, 0, 0x500)?, first);
         assert_eq!(objects.reset().len(), 2);
         assert!(objects.live().is_empty());
+        Ok(())
+    }
+
+    #[test]
+    fn numbers_fit_their_field_come_again_and_end() -> Result<(), Refusal> {
+        let mut objects = Objects::default();
+        for _ in 0..1000 {
+            let id = objects.allocate(Kind::EventQueue, 0, 0x301)?;
+            assert!((1..=0xff).contains(&id));
+            objects.release(Kind::EventQueue, id, 0)?;
+        }
+        let mut seen: Vec<_> =
+            (0..0xff).map(|_| objects.allocate(Kind::EventQueue, 0, 0x301)).collect::<Result<_, _>>()?;
+        seen.sort_unstable();
+        assert_eq!(seen, (1..=0xff).collect::<Vec<_>>());
+        let refused = objects.allocate(Kind::EventQueue, 0, 0x301).err().map(|refusal| refusal.syndrome);
+        assert_eq!(refused, Some(Syndrome::NumbersExhausted));
+        objects.release(Kind::EventQueue, 7, 0)?;
+        assert_eq!(objects.allocate(Kind::EventQueue, 0, 0x301)?, 7);
+        Ok(())
+    }
+
+    #[test]
+    fn a_run_overlaps_nothing() -> Result<(), Refusal> {
+        let mut objects = Objects::default();
+        let mut run = |count| objects.allocate_run(Kind::FlowCounter, 0, 0x939, count);
+        assert_eq!((run(1)?, run(128)?, run(1)?), (1, 2, 130));
+        assert!(run(0).is_err());
+        assert!(run(u32::MAX).is_err());
+        assert_eq!(run(u32::MAX - 131)?, 131);
+        Ok(())
     }
 }

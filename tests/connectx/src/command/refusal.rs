@@ -87,6 +87,7 @@ syndromes! {
     ForeignObject = 0xc005, BadResource, "the object belongs to another uid and is not shared";
     ObjectInUse = 0xc006, ResourceBusy, "the object is still in use";
     BadVector = 0xc007, BadParameter, "the function has no such interrupt vector";
+    NumbersExhausted = 0xc008, ExceedsLimit, "all numbers of this kind are in use";
     Injected = 0xc00f, Internal, "an error that was asked for";
 
     TableTypeMismatch = 0xc010, BadParameter, "the destination table is of another type";

@@ -52,8 +52,10 @@ plain! {
 pub(crate) fn command(request: &Request<'_>, reply: &mut Reply<'_>, objects: &mut Objects) -> Option<Answer> {
     if let Some(plain) = PLAIN.iter().find(|plain| plain.create == request.opcode) {
         let id = objects.allocate(plain.kind, request.uid, request.opcode);
-        reply.set(plain.created, id.into());
-        return Some(Ok(format!("-> {:?} {id:#x}", plain.kind)));
+        return Some(id.map(|id| {
+            reply.set(plain.created, id.into());
+            format!("-> {:?} {id:#x}", plain.kind)
+        }));
     }
     let plain = PLAIN.iter().find(|plain| plain.destroy == request.opcode)?;
     let id = request.get32(plain.destroyed);

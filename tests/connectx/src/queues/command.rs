@@ -65,7 +65,7 @@ impl Queues {
         whole(request, create_cq_in::SIZE)?;
         let queue = CompletionQueue::read(request.input)?;
         objects.check(Kind::EventQueue, queue.eqn(), 0)?;
-        let id = objects.allocate(Kind::CompletionQueue, request.uid, request.opcode);
+        let id = objects.allocate(Kind::CompletionQueue, request.uid, request.opcode)?;
         let note = format!("-> cq {id:#x} size 2^{} eq {:#x}", queue.log_size(), queue.eqn());
         self.completion.insert(id, queue);
         reply.set(create_cq_out::CQN, id.into());
@@ -111,7 +111,7 @@ impl Queues {
         if queue.has_completions() {
             objects.check(Kind::CompletionQueue, queue.cqn, request.uid)?;
         }
-        let id = objects.allocate(Kind::ReceiveQueue, request.uid, request.opcode);
+        let id = objects.allocate(Kind::ReceiveQueue, request.uid, request.opcode)?;
         let note = format!("-> rq {id:#x} cq {:#x} {}", queue.cqn, queue.state.name());
         self.receive.insert(id, queue);
         reply.set(create_rq_out::RQN, id.into());
@@ -154,7 +154,7 @@ impl Queues {
         if queue.has_completions() {
             objects.check(Kind::CompletionQueue, queue.cqn, request.uid)?;
         }
-        let id = objects.allocate(Kind::SendQueue, request.uid, request.opcode);
+        let id = objects.allocate(Kind::SendQueue, request.uid, request.opcode)?;
         let note = format!("-> sq {id:#x} cq {:#x} {}", queue.cqn, queue.state.name());
         self.send.insert(id, queue);
         reply.set(create_sq_out::SQN, id.into());
@@ -191,7 +191,7 @@ impl Queues {
     fn create_rqt(&mut self, request: &Request<'_>, reply: &mut Reply<'_>, objects: &mut Objects) -> Answer {
         whole(request, create_rqt_in::SIZE)?;
         let table = Self::read_rqt(request, objects)?;
-        let id = objects.allocate(Kind::ReceiveTable, request.uid, request.opcode);
+        let id = objects.allocate(Kind::ReceiveTable, request.uid, request.opcode)?;
         let note = format!("-> rqt {id:#x} {}", list(&table.queues));
         self.indirections.insert(id, table);
         reply.set(create_rqt_out::RQTN, id.into());
@@ -258,7 +258,7 @@ impl Queues {
                 format!("rqt {rqt:#x}")
             }
         };
-        let id = objects.allocate(Kind::Tir, request.uid, request.opcode);
+        let id = objects.allocate(Kind::Tir, request.uid, request.opcode)?;
         self.receivers.insert(id, object);
         reply.set(create_tir_out::TIRN, id.into());
         Ok(format!("-> tir {id:#x} to {to}"))
@@ -309,7 +309,7 @@ impl Queues {
 
     fn create_tis(&mut self, request: &Request<'_>, reply: &mut Reply<'_>, objects: &mut Objects) -> Answer {
         whole(request, create_tis_in::SIZE)?;
-        let id = objects.allocate(Kind::Tis, request.uid, request.opcode);
+        let id = objects.allocate(Kind::Tis, request.uid, request.opcode)?;
         self.transmitters.insert(id, request.input[create_tis_in::CTX.bytes()].to_vec());
         reply.set(create_tis_out::TISN, id.into());
         Ok(format!("-> tis {id:#x}"))

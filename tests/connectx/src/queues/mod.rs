@@ -66,3 +66,6 @@ impl Queues {
 
 /// So many buffers left are few.
 const FEW_BUFFERS: u16 = 16;
+
+#[cfg(test)]
+mod tests;

@@ -79,6 +79,12 @@ impl ReceiveQueue {
         context
     }
 
+    /// Goes on from this entry, for tests of the end of the counter.
+    #[cfg(test)]
+    pub(super) fn set_consumer(&mut self, consumer: u16) {
+        self.consumer = consumer;
+    }
+
     pub(super) fn set_state(&mut self, state: State) {
         if state == State::Reset {
             self.consumer = 0;

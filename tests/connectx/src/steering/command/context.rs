@@ -35,7 +35,7 @@ impl Steering {
             return refuse(Syndrome::BadFieldSelection, format!("2^{log} or {bulk} counters at once"));
         }
         let count = bulk.max(1 << log);
-        let first = objects.allocate_run(Kind::FlowCounter, request.uid, request.opcode, count);
+        let first = objects.allocate_run(Kind::FlowCounter, request.uid, request.opcode, count)?;
         self.counters.insert(first, count as usize);
         reply.set(alloc_flow_counter_out::FLOW_COUNTER_ID, first.into());
         Ok(format!("-> flow counter {first:#x} and {} more", count - 1))
@@ -98,7 +98,7 @@ impl Steering {
         let start = reformat_in::PACKET_REFORMAT_CONTEXT.byte();
         whole(request, start + 6)?;
         let reformat = Reformat::read(&request.input[start..])?;
-        let id = objects.allocate(Kind::PacketReformat, request.uid, request.opcode);
+        let id = objects.allocate(Kind::PacketReformat, request.uid, request.opcode)?;
         let name = reformat.name();
         self.reformats.insert(id, reformat);
         reply.set(reformat_out::PACKET_REFORMAT_ID, id.into());
@@ -135,7 +135,7 @@ impl Steering {
         whole(request, start + count * set_action_in::SIZE)?;
         let modification =
             Modification::read(kind, &request.input[start..start + count * set_action_in::SIZE])?;
-        let id = objects.allocate(Kind::ModifyHeader, request.uid, request.opcode);
+        let id = objects.allocate(Kind::ModifyHeader, request.uid, request.opcode)?;
         self.modifications.insert(id, modification);
         reply.set(modify_out::MODIFY_HEADER_ID, id.into());
         Ok(format!("-> header modification {id:#x} of {count} actions for {}", kind.name()))

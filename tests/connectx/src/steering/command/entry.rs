@@ -33,7 +33,7 @@ impl Steering {
             CREATE => {
                 self.check(&new, table, request.uid, objects)?;
                 Self::check_place(&new, table_id, table, index)?;
-                let serial = objects.allocate(Kind::FlowEntry, request.uid, request.opcode);
+                let serial = objects.allocate(Kind::FlowEntry, request.uid, request.opcode)?;
                 Entry { serial, uid: request.uid, says: new, context: context.to_vec(), hits: 0 }
             }
             MODIFY => {

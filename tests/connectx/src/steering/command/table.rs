@@ -44,7 +44,7 @@ impl Steering {
         }
         let bytes = request.input[create_flow_table_in::FLOW_TABLE_CONTEXT.bytes()].to_vec();
         let miss = self.read_miss(&bytes, kind, request.uid, objects)?;
-        let id = objects.allocate(Kind::FlowTable, request.uid, request.opcode);
+        let id = objects.allocate(Kind::FlowTable, request.uid, request.opcode)?;
         self.uses.add(miss_use(miss));
         let table = Table {
             kind,

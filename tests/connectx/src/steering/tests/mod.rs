@@ -349,7 +349,7 @@ impl Bench {
     }
 
     fn tir(&mut self, uid: u16) -> u32 {
-        self.objects.allocate(Kind::Tir, uid, prm::MLX5_CMD_OP_CREATE_TIR)
+        self.objects.allocate(Kind::Tir, uid, prm::MLX5_CMD_OP_CREATE_TIR).expect("few objects are alive")
     }
 
     /// One frame from the wire: its first outcome.

@@ -495,6 +495,7 @@ fn packets_are_spread_by_hash() -> Result {
     assert!(seen[0] > 4 && seen[1] > 4, "{seen:?}");
     // What the selector is not about goes to the first.
     bench.consume(32)?;
+    bench.post(0, posted[0], &[(BUFFERS, 2000)])?;
     let verdict = bench.receive(tir, &ethernet(0x86dd, &ipv6(17, &udp(1, 2, b""))));
     assert!(matches!(verdict, Verdict::Delivered { rq, hash: 0, .. } if rq == queues[0]), "{verdict}");
     let headers = |frame: &[u8]| Headers::parse(frame);

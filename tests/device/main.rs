@@ -10,6 +10,7 @@ mod card;
 mod child;
 mod context;
 mod device;
+mod devx;
 mod expectation;
 mod privileges;
 mod sandbox;
@@ -58,6 +59,7 @@ fn main() -> ExitCode {
         context::TESTS,
         anchors::TESTS,
         privileges::TESTS,
+        devx::TESTS,
         sandbox::TESTS,
         syscalls::TESTS,
         stress::TESTS,
@@ -91,7 +93,11 @@ fn skip(reason: &str) -> Outcome {
 
 /// Fails a test with the values that differ.
 fn equal<T: PartialEq + std::fmt::Debug>(what: &str, found: T, expected: T) -> Result<(), Failed> {
-    if found == expected { Ok(()) } else { Err(format!("{what}: found {found:?}, expected {expected:?}").into()) }
+    if found == expected {
+        Ok(())
+    } else {
+        Err(format!("{what}: found {found:?}, expected {expected:?}").into())
+    }
 }
 
 /// Fails a test unless `condition` holds.

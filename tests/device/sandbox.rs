@@ -10,9 +10,10 @@ use uverbs::flow::{
     Actions, Destination, Flow, FlowCounter, FlowEntry, FlowGroup, FlowMatcher, FlowTable,
     FlowTableCapabilities, FlowTag, FlowTarget, Headers, Invalid, Match,
 };
-use uverbs::{Context, Error, FlowTableId, FlowTableType, Lacking, Object, Priority, SteeringAnchor};
+use uverbs::{Context, Error, FlowTableId, FlowTableType, Lacking, Priority, SteeringAnchor};
 
 use crate::child::{self, Holder};
+use crate::devx::devx;
 use crate::expectation::Expectation;
 use crate::wire::{Wire, listen, receives};
 use crate::{Lab, Outcome, Test, ensure, equal, passed, skip};
@@ -44,31 +45,34 @@ const PORT: u16 = 5000;
 const RX: FlowTableType = FlowTableType::NicRx;
 const TX: FlowTableType = FlowTableType::NicTx;
 
-/// A context with DEVX on a device that can do all this, or why not.
-fn devx(lab: &Lab) -> Result<Result<Context, &'static str>, Failed> {
-    let context = lab.open()?;
-    if !context.supports(Object::DEVX)? {
-        return Ok(Err("the card has no DEVX"));
+/// A context with DEVX on a device with anchors, or why not.
+fn with_anchors(lab: &Lab) -> Result<Result<Context, &'static str>, Failed> {
+    match devx(lab)? {
+        Ok(context) if Expectation::of(&context)?.anchors().is_err() => Ok(Err("there are no anchors here")),
+        other => Ok(other),
     }
-    if Expectation::of(&context)?.anchors().is_err() {
-        return Ok(Err("there are no anchors here"));
-    }
-    Ok(Ok(lab.device()?.open_devx()?))
 }
 
 /// The same, with the wire.
 macro_rules! bench {
     ($lab:expr) => {{
-        let context = match devx($lab)? {
-            Ok(context) => context,
-            Err(reason) => return skip(reason),
-        };
+        let context = context!($lab);
         let Some(wire) = Wire::connect($lab)? else { return skip("the wire of this card is not ours") };
         (context, wire)
     }};
 }
 
 macro_rules! context {
+    ($lab:expr) => {
+        match with_anchors($lab)? {
+            Ok(context) => context,
+            Err(reason) => return skip(reason),
+        }
+    };
+}
+
+/// A context for what needs no anchor.
+macro_rules! tables {
     ($lab:expr) => {
         match devx($lab)? {
             Ok(context) => context,
@@ -121,7 +125,7 @@ fn invalid(what: &str, result: Result<impl std::fmt::Debug, Error>) -> Result<In
 }
 
 fn tables_by_type(lab: &Lab) -> Outcome {
-    let context = context!(lab);
+    let context = tables!(lab);
     for table_type in FlowTableType::ALL {
         let supported = FlowTableCapabilities::query(&context, table_type)
             .is_ok_and(|capabilities| capabilities.is_supported());
@@ -139,7 +143,7 @@ fn tables_by_type(lab: &Lab) -> Outcome {
 }
 
 fn firmware_refusal(lab: &Lab) -> Outcome {
-    let context = context!(lab);
+    let context = tables!(lab);
     let table = FlowTable::builder(&context, RX).log_size(2).build()?;
     let _group = table.group(0..2, &Match::any())?;
     let overlapping = table.group(1..3, &Match::any());
@@ -204,7 +208,7 @@ fn any_order(lab: &Lab) -> Outcome {
 }
 
 fn given_back(lab: &Lab) -> Outcome {
-    let context = context!(lab);
+    let context = tables!(lab);
     let counter = FlowCounter::create(&context)?;
     let Sandbox { table, entry } = Sandbox::new(&context, RX, Actions::drop().count(&counter))?;
     let in_use = |error: &Error| equal("the reason", matches!(error, Error::Invalid(Invalid::InUse)), true);
@@ -528,7 +532,8 @@ fn thousand_rules(lab: &Lab) -> Outcome {
 }
 
 fn negative_control(lab: &Lab) -> Outcome {
-    let (context, mut wire) = bench!(lab);
+    let context = tables!(lab);
+    let Some(mut wire) = Wire::connect(lab)? else { return skip("the wire of this card is not ours") };
     let socket = listen(PORT)?;
     let sandbox = Sandbox::new(&context, RX, Actions::drop())?;
     let _flow = way_in(&context, 0, &sandbox.table)?;

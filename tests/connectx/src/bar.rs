@@ -72,7 +72,8 @@ impl Bar {
 
     /// Reads the segment, whose registers are big-endian words of 4 bytes.
     pub fn read(&self, offset: u64, buffer: &mut [u8]) {
-        for (at, byte) in (offset..).zip(buffer) {
+        for (index, byte) in buffer.iter_mut().enumerate() {
+            let at = offset.wrapping_add(index as u64);
             *byte = self.register(at & !3).to_be_bytes()[(at & 3) as usize];
         }
     }

@@ -340,8 +340,236 @@ fn hex(bytes: &[u8]) -> String {
 
 fn parse_hex(text: &str) -> Option<Vec<u8>> {
     let digits = text.as_bytes();
-    if digits.len() % 2 != 0 || !digits.iter().all(u8::is_ascii_hexdigit) {
+    if !digits.len().is_multiple_of(2) || !digits.iter().all(u8::is_ascii_hexdigit) {
         return None;
     }
     digits.chunks(2).map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+    use std::io;
+    use std::os::unix::fs::FileExt;
+
+    use proptest::prelude::*;
+    use uverbs_uapi::prm::{self, Field, command_in, command_out, opcode_name};
+
+    use super::{Card, REGION_BAR0, REGION_CONFIG};
+    use crate::command::refusal::Syndrome;
+    use crate::config::Config;
+    use crate::control::Question;
+    use crate::layouts::{alloc_pd_out, create_eq_in, eqc};
+    use crate::memory::Memory;
+    use crate::transport::protocol::Device;
+
+    const MEMORY: u64 = 8 << 20;
+    const QUEUE: u64 = 0x1000;
+    const INPUT: u64 = 0x10_0000;
+    const OUTPUT: u64 = 0x20_0000;
+    const BLOCK: u64 = 0x400;
+    const DATA: usize = 512;
+
+    /// A driver without a kernel: it writes commands into memory, rings, and reads the answers.
+    struct Driver {
+        card: Card,
+        memory: Memory,
+        file: File,
+    }
+
+    impl Driver {
+        fn new() -> io::Result<Self> {
+            let file = tempfile::tempfile()?;
+            file.set_len(MEMORY)?;
+            let mut memory = Memory::default();
+            memory.map(0, MEMORY, 0, Some(file.try_clone()?));
+            let mut card = Card::new(&Config::default())?;
+            card.write(&memory, REGION_BAR0, 0x14, &0x1000_u32.to_be_bytes());
+            // The answer has room for all; each mailbox leads to the next.
+            for chain in [INPUT, OUTPUT] {
+                for at in (0..32).map(|index| chain + index * BLOCK) {
+                    file.write_all_at(&(at + BLOCK).to_be_bytes(), at + 560)?;
+                }
+            }
+            Ok(Self { card, memory, file })
+        }
+
+        /// Executes a command and gives the first 16 bytes of the answer; `None` if it was not taken.
+        fn send(&mut self, input: &[u8], room: u32) -> io::Result<Option<[u8; 16]>> {
+            let mut entry = [0; 64];
+            entry[4..8].copy_from_slice(&u32::try_from(input.len()).unwrap_or(u32::MAX).to_be_bytes());
+            entry[8..16].copy_from_slice(&INPUT.to_be_bytes());
+            let head = input.len().min(16);
+            entry[16..16 + head].copy_from_slice(&input[..head]);
+            entry[48..56].copy_from_slice(&OUTPUT.to_be_bytes());
+            entry[56..60].copy_from_slice(&room.to_be_bytes());
+            entry[63] = 1;
+            for (at, data) in (INPUT..).step_by(0x400).zip(input[head..].chunks(DATA)) {
+                self.file.write_all_at(data, at)?;
+            }
+            self.file.write_all_at(&entry, QUEUE)?;
+            self.card.write(&self.memory, REGION_BAR0, 0x18, &1_u32.to_be_bytes());
+            self.file.read_exact_at(&mut entry, QUEUE)?;
+            assert_eq!(entry[63] & 1, 0, "the slot goes back to the driver");
+            let mut answer = [0; 16];
+            answer.copy_from_slice(&entry[32..48]);
+            Ok((entry[63] == 0).then_some(answer))
+        }
+
+        fn command(&mut self, opcode: u16, uid: u16, fields: &[(Field, u64)]) -> io::Result<(u64, u64)> {
+            let mut input = vec![0; 2048];
+            command_in::OPCODE.set(&mut input, opcode.into());
+            command_in::UID.set(&mut input, uid.into());
+            for (field, value) in fields {
+                field.set(&mut input, *value);
+            }
+            let answer = self.send(&input, 4112)?.ok_or_else(|| io::Error::other("not taken"))?;
+            Ok((command_out::STATUS.get(&answer), command_out::SYNDROME.get(&answer)))
+        }
+    }
+
+    #[test]
+    fn each_object_is_its_owners_and_what_is_left_is_reported() -> io::Result<()> {
+        let mut driver = Driver::new()?;
+        assert_eq!(driver.command(prm::MLX5_CMD_OP_CREATE_UCTX, 0, &[])?, (0, 0));
+        assert_eq!(driver.command(prm::MLX5_CMD_OP_ALLOC_PD, 1, &[])?, (0, 0));
+        let pd = [(alloc_pd_out::PD, 1)];
+        let foreign =
+            (u64::from(Syndrome::ForeignObject.status() as u8), Syndrome::ForeignObject.code().into());
+        assert_eq!(driver.command(prm::MLX5_CMD_OP_DEALLOC_PD, 2, &pd)?, foreign);
+        let destroy = [(prm::destroy_uctx_in::UID, 1)];
+        assert_eq!(driver.command(prm::MLX5_CMD_OP_DESTROY_UCTX, 0, &destroy)?, (0, 0));
+        let unknown = driver.command(0x0eee, 0, &[])?;
+        assert_eq!(unknown.1, u64::from(Syndrome::UnknownOpcode.code()));
+        let report = driver.card.close();
+        let told: Vec<_> = report.leaks.iter().map(|(when, leak)| (*when, leak.to_string())).collect();
+        let leak = "ProtectionDomain 0x1 of uid 1, made by ALLOC_PD".to_owned();
+        assert_eq!(told, [("user context destroyed", leak.clone()), ("device closed", leak)]);
+        assert_eq!((report.commands, report.refusals), (5, 2));
+        Ok(())
+    }
+
+    #[test]
+    fn a_fault_that_was_asked_for_strikes_as_often_as_asked() -> io::Result<()> {
+        let mut driver = Driver::new()?;
+        let fail = Question::Fail { opcode: "ALLOC_PD".into(), status: 8, times: 1 };
+        driver.card.answer(fail).map_err(io::Error::other)?;
+        let injected = Syndrome::Injected.code().into();
+        assert_eq!(driver.command(prm::MLX5_CMD_OP_ALLOC_PD, 0, &[])?, (8, injected));
+        assert_eq!(driver.command(prm::MLX5_CMD_OP_ALLOC_PD, 0, &[])?, (0, 0));
+        Ok(())
+    }
+
+    #[test]
+    fn the_command_that_makes_the_queue_of_events_raises_none() -> io::Result<()> {
+        let mut driver = Driver::new()?;
+        let page = 0x30_0000;
+        let events = [
+            (create_eq_in::EVENT_BITMASK, 1 << 0x0a),
+            (create_eq_in::EQ_CONTEXT_ENTRY.then(eqc::LOG_EQ_SIZE), 6),
+            (create_eq_in::PAS, page),
+        ];
+        let first = |driver: &Driver| {
+            let mut eqe = [0; 64];
+            driver.file.read_exact_at(&mut eqe, page).map(|()| (eqe[1], eqe[35]))
+        };
+        assert_eq!(driver.command(prm::MLX5_CMD_OP_CREATE_EQ, 0, &events)?, (0, 0));
+        assert_eq!(first(&driver)?, (0, 0));
+        assert_eq!(driver.command(prm::MLX5_CMD_OP_ALLOC_PD, 0, &[])?, (0, 0));
+        assert_eq!(first(&driver)?, (0x0a, 1), "slot 0 is done");
+        Ok(())
+    }
+
+    /// What a guest may do.
+    #[derive(Clone, Debug)]
+    enum Act {
+        Command { input: Vec<u8>, room: u32 },
+        Register { region: u32, offset: u64, bytes: Vec<u8> },
+        Look { region: u32, offset: u64, length: usize },
+        Frame(Vec<u8>),
+        Reset,
+    }
+
+    /// Small numbers, which name objects, more often than others.
+    fn number() -> impl Strategy<Value = u32> {
+        prop_oneof![4 => 0..8_u32, 1 => any::<u32>(), 1 => Just(u32::MAX)]
+    }
+
+    fn command() -> impl Strategy<Value = Act> {
+        let known: Vec<u16> = (0..=u16::MAX).filter(|&opcode| opcode_name(opcode).is_some()).collect();
+        let opcode = prop_oneof![8 => proptest::sample::select(known), 1 => any::<u16>()];
+        let uid = prop_oneof![4 => Just(0), 2 => 1..3_u16, 1 => Just(0xffff), 1 => any::<u16>()];
+        let places = proptest::collection::vec((0..300_usize, number()), 0..24);
+        let length = prop_oneof![6 => 500..1300_usize, 1 => 0..64_usize];
+        let room = prop_oneof![6 => Just(4112_u32), 1 => 0..600_u32, 1 => any::<u32>()];
+        (opcode, uid, 0..3_u16, places, length, room).prop_map(
+            |(opcode, uid, op_mod, places, length, room)| {
+                let mut input = vec![0; 1300];
+                for (place, value) in places {
+                    Field::new(place * 32, 32).set(&mut input, value.into());
+                }
+                for (field, value) in
+                    [(command_in::OPCODE, opcode), (command_in::UID, uid), (command_in::OP_MOD, op_mod)]
+                {
+                    field.set(&mut input, value.into());
+                }
+                input.truncate(length);
+                Act::Command { input, room }
+            },
+        )
+    }
+
+    fn act() -> impl Strategy<Value = Act> {
+        let region = || prop_oneof![Just(REGION_BAR0), Just(REGION_CONFIG), any::<u32>()];
+        let offset = || {
+            prop_oneof![
+                0x100_u64..0x4000,
+                (0x10_u64..0x20, 0..0x1000_u64).prop_map(|(page, at)| page << 12 | at),
+                Just(0x1_0020),
+                Just(0x1_0800),
+                any::<u64>()
+            ]
+        };
+        let words = (number(), number()).prop_map(|(a, b)| [a.to_be_bytes(), b.to_be_bytes()].concat());
+        let bytes = prop_oneof![words, proptest::collection::vec(any::<u8>(), 0..12)];
+        prop_oneof![
+            16 => command(),
+            3 => (region(), offset(), bytes)
+                .prop_map(|(region, offset, bytes)| Act::Register { region, offset, bytes }),
+            1 => (region(), offset(), 0..16_usize)
+                .prop_map(|(region, offset, length)| Act::Look { region, offset, length }),
+            2 => proptest::collection::vec(any::<u8>(), 0..200).prop_map(Act::Frame),
+            1 => Just(Act::Reset),
+        ]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn nothing_that_a_guest_does_stops_the_card(acts in proptest::collection::vec(act(), 1..120)) {
+            let mut driver = Driver::new()?;
+            for act in acts {
+                match act {
+                    Act::Command { input, room } => drop(driver.send(&input, room)?),
+                    Act::Register { region, offset, bytes } => {
+                        driver.card.write(&driver.memory, region, offset, &bytes);
+                    }
+                    Act::Look { region, offset, length } => {
+                        driver.card.read(region, offset, &mut vec![0; length]);
+                    }
+                    Act::Frame(frame) => {
+                        driver.card.wire.inject(frame);
+                        driver.card.receive(&driver.memory);
+                    }
+                    Act::Reset => {
+                        driver.card.reset();
+                        driver.card.write(&driver.memory, REGION_BAR0, 0x14, &0x1000_u32.to_be_bytes());
+                    }
+                }
+            }
+            let alive = driver.command(prm::MLX5_CMD_OP_NOP, 0, &[])?;
+            prop_assert_eq!(alive, (0, 0));
+        }
+    }
 }

@@ -28,12 +28,12 @@ const COMMAND: u8 = 0x0a;
 /// A port came up or went down.
 pub const PORT_CHANGE: u8 = 0x09;
 
-const PAGE: u64 = 4096;
+const PAGE: usize = 4096;
 
 #[derive(Debug)]
 struct EventQueue {
     pages: Vec<u64>,
-    page_size: u64,
+    page_size: usize,
     log_size: u32,
     vector: usize,
     events: u64,
@@ -87,15 +87,15 @@ impl EventQueues {
         let page_size = PAGE << request.get32(context.then(eqc::LOG_PAGE_SIZE));
         let vector = request.get32(context.then(eqc::INTR)) as usize;
         let events = request.get(create_eq_in::EVENT_BITMASK);
-        let count = ((EQE as u64) << log_size).div_ceil(page_size);
-        let room = (request.input.len().saturating_sub(create_eq_in::PAS.byte()) / 8) as u64;
+        let count = (EQE << log_size).div_ceil(page_size);
+        let room = request.input.len().saturating_sub(create_eq_in::PAS.byte()) / 8;
         if count > room {
             return Err(Refusal::new(Syndrome::ShortInput, format!("{count} pages, {room} addresses")));
         }
         if vector >= self.vectors.len() {
             return Err(Refusal::new(Syndrome::BadVector, format!("vector {vector}")));
         }
-        let pages = (0..count as usize).map(|page| request.get(create_eq_in::PAS.nth(page))).collect();
+        let pages = (0..count).map(|page| request.get(create_eq_in::PAS.nth(page))).collect();
         let id = objects.allocate(Kind::EventQueue, request.uid, request.opcode)?;
         reply.set(create_eq_out::EQ_NUMBER, id.into());
         self.queues.insert(id, EventQueue { pages, page_size, log_size, vector, events, producer: 0 });
@@ -142,9 +142,9 @@ impl EventQueues {
 
     fn raise(&mut self, memory: &Memory, id: u32, event: u8, sub_type: u8, data: &[u8]) {
         let Some(queue) = self.queues.get_mut(&id) else { return };
-        let slot = u64::from(queue.producer & ((1 << queue.log_size) - 1)) * EQE as u64;
-        let Some(page) = queue.pages.get((slot / queue.page_size) as usize) else { return };
-        let address = page.wrapping_add(slot % queue.page_size);
+        let slot = (queue.producer & ((1 << queue.log_size) - 1)) as usize * EQE;
+        let Some(page) = queue.pages.get(slot / queue.page_size) else { return };
+        let address = page.wrapping_add((slot % queue.page_size) as u64);
         let mut eqe = [0; EQE];
         eqe[EQE_TYPE] = event;
         eqe[EQE_SUB_TYPE] = sub_type;

@@ -66,6 +66,6 @@ impl Memory {
         let end = address.checked_add(length as u64)?;
         let range =
             self.ranges.iter().find(|r| r.address <= address && end <= r.address.saturating_add(r.size))?;
-        Some((range.file.as_ref()?, range.offset + (address - range.address)))
+        Some((range.file.as_ref()?, range.offset.checked_add(address - range.address)?))
     }
 }

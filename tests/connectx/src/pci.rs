@@ -19,16 +19,16 @@ const ETHERNET_CONTROLLER: [u8; 3] = [0x00, 0x00, 0x02];
 const BAR0_TYPE: u32 = 0b1100;
 const HAS_CAPABILITIES: u16 = 1 << 4;
 
-const PM: usize = 0x40;
-const EXPRESS: usize = 0x60;
-const MSIX: usize = 0x9c;
-const MSIX_CONTROL: usize = MSIX + 2;
+const PM: u8 = 0x40;
+const EXPRESS: u8 = 0x60;
+const MSIX: u8 = 0x9c;
+const MSIX_CONTROL: u8 = MSIX + 2;
 const MSIX_TABLE: u32 = 0x4000;
 const MSIX_PENDING: u32 = 0x5000;
 
 /// What the guest may write: command, cache line, latency, interrupt line, power state, express device control, and
 /// the two upper bits of the MSI-X control word.
-const WRITABLE: &[(usize, u8)] = &[
+const WRITABLE: &[(u8, u8)] = &[
     (0x04, 0xff),
     (0x05, 0xff),
     (0x0c, 0xff),
@@ -52,7 +52,10 @@ impl Config {
     #[must_use]
     pub fn new(device: u16) -> Self {
         let mut bytes = vec![0; SIZE];
-        let mut put = |at: usize, value: &[u8]| bytes[at..at + value.len()].copy_from_slice(value);
+        let mut put = |at: u8, value: &[u8]| {
+            let at = usize::from(at);
+            bytes[at..at + value.len()].copy_from_slice(value);
+        };
         put(0x00, &MELLANOX.to_le_bytes());
         put(0x02, &device.to_le_bytes());
         put(0x06, &HAS_CAPABILITIES.to_le_bytes());
@@ -60,10 +63,10 @@ impl Config {
         put(0x10, &BAR0_TYPE.to_le_bytes());
         put(0x2c, &MELLANOX.to_le_bytes());
         put(0x2e, &SUBSYSTEM.to_le_bytes());
-        put(0x34, &[PM as u8]);
+        put(0x34, &[PM]);
         put(0x3d, &[1]); // INTA
-        put(PM, &[0x01, EXPRESS as u8, 0x03, 0x00, 0x08]); // version 3, no soft reset
-        put(EXPRESS, &[0x10, MSIX as u8, 0x02, 0x00]); // version 2, an endpoint
+        put(PM, &[0x01, EXPRESS, 0x03, 0x00, 0x08]); // version 3, no soft reset
+        put(EXPRESS, &[0x10, MSIX, 0x02, 0x00]); // version 2, an endpoint
         put(EXPRESS + 4, &0x1000_8fe2_u32.to_le_bytes()); // can be reset by itself
         put(EXPRESS + 0x0c, &0x0000_0103_u32.to_le_bytes()); // x16, 8 GT/s
         put(EXPRESS + 0x12, &0x0103_u16.to_le_bytes());
@@ -76,15 +79,18 @@ impl Config {
 
     /// Reads; behind the end all is 0.
     pub fn read(&self, offset: u64, buffer: &mut [u8]) {
-        for (at, byte) in (offset as usize..).zip(buffer) {
-            *byte = self.bytes.get(at).copied().unwrap_or(0);
+        let offset = usize::try_from(offset).unwrap_or(SIZE);
+        for (index, byte) in buffer.iter_mut().enumerate() {
+            *byte = self.bytes.get(offset.saturating_add(index)).copied().unwrap_or(0);
         }
     }
 
     /// Writes what may be written; QEMU keeps the BAR by itself.
     pub fn write(&mut self, offset: u64, bytes: &[u8]) {
-        for (at, byte) in (offset as usize..).zip(bytes) {
-            if let Some((_, mask)) = WRITABLE.iter().find(|(writable, _)| *writable == at) {
+        let offset = usize::try_from(offset).unwrap_or(SIZE);
+        for (index, byte) in bytes.iter().enumerate() {
+            let at = offset.saturating_add(index);
+            if let Some((_, mask)) = WRITABLE.iter().find(|(writable, _)| usize::from(*writable) == at) {
                 self.bytes[at] = self.bytes[at] & !mask | byte & mask;
             }
         }
@@ -110,10 +116,10 @@ mod tests {
     fn identity_and_vector_count_cannot_be_overwritten() {
         let mut config = Config::new(PHYSICAL);
         config.write(0, &[0xff; 64]);
-        config.write(MSIX_CONTROL as u64, &[0xff; 2]);
+        config.write(MSIX_CONTROL.into(), &[0xff; 2]);
         assert_eq!(read(&config, 0), [0xb3, 0x15, 0x1d, 0x10]);
         assert_eq!(read(&config, 0x10), BAR0_TYPE.to_le_bytes());
-        assert_eq!(read(&config, MSIX_CONTROL as u64), [63, 0xc0]);
+        assert_eq!(read(&config, MSIX_CONTROL.into()), [63, 0xc0]);
     }
 
     #[test]

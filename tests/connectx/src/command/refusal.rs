@@ -50,6 +50,7 @@ impl Refusal {
     }
 
     /// A refusal that somebody asked for, with the status of their choice.
+    #[must_use]
     pub fn injected(status: u8) -> Self {
         Self { status, ..Self::new(Syndrome::Injected, "by request") }
     }
@@ -60,7 +61,7 @@ macro_rules! syndromes {
     ($($name:ident = $code:literal, $status:ident, $words:literal;)*) => {
         /// A reason to refuse. The numbers are this model's own: real firmware has others.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum Syndrome { $(#[doc = $words] $name),* }
+        pub enum Syndrome { $(#[doc = concat!("“", $words, "”")] $name),* }
 
         impl Syndrome {
             /// The number in the answer.

@@ -12,7 +12,9 @@ use crate::layouts::{
 };
 
 /// The card's address: a locally administered one.
-pub(crate) const MAC: [u8; 6] = [0x02, 0x15, 0xb3, 0, 0, 1];
+const MAC: [u8; 6] = [0x02, 0x15, 0xb3, 0, 0, 1];
+/// The same as a GUID: `ff fe` in the middle.
+const GUID: u64 = 0x0215_b3ff_fe00_0001;
 
 const PMTU: u64 = 0x5003;
 const PTYS: u64 = 0x5004;
@@ -28,7 +30,7 @@ const SPEED_100G: u64 = 1 << 20;
 const MAX_MTU: u64 = 9978;
 /// MTU 1500 and the headers around it.
 const FIRST_MTU: u64 = 1522;
-/// `field_select` of MODIFY_NIC_VPORT_CONTEXT.
+/// `field_select` of `MODIFY_NIC_VPORT_CONTEXT`.
 const SELECT_MTU: u64 = 1 << 6;
 const SELECT_ROCE: u64 = 1 << 1;
 /// A port of an InfiniBand vport context that is up.
@@ -67,7 +69,6 @@ impl Port {
                 reply.set(query_vport_state_out::STATE, self.admin_up.into());
                 String::new()
             }
-            prm::MLX5_CMD_OP_MODIFY_VPORT_STATE => String::new(),
             prm::MLX5_CMD_OP_QUERY_NIC_VPORT_CONTEXT => {
                 self.query_context(reply);
                 String::new()
@@ -95,6 +96,7 @@ impl Port {
             prm::MLX5_CMD_OP_QUERY_HCA_VPORT_PKEY
             | prm::MLX5_CMD_OP_QUERY_HCA_VPORT_GID
             | prm::MLX5_CMD_OP_MODIFY_HCA_VPORT_CONTEXT
+            | prm::MLX5_CMD_OP_MODIFY_VPORT_STATE
             | prm::MLX5_CMD_OP_QUERY_VNIC_ENV
             | prm::MLX5_CMD_OP_QUERY_VPORT_COUNTER
             | prm::MLX5_CMD_OP_QUERY_Q_COUNTER
@@ -160,13 +162,13 @@ impl Port {
     fn query_context(&self, reply: &mut Reply<'_>) {
         let mut set =
             |field, value| reply.set(query_nic_vport_context_out::NIC_VPORT_CONTEXT.then(field), value);
-        let [a, b, c, d, e, f] = MAC;
-        let guid = u64::from_be_bytes([a, b, c, 0xff, 0xfe, d, e, f]);
+        let mut address = [0; 8];
+        address[2..].copy_from_slice(&MAC);
         set(nic_vport_context::MTU, self.vport_mtu);
-        set(nic_vport_context::SYSTEM_IMAGE_GUID, guid);
-        set(nic_vport_context::NODE_GUID, guid);
+        set(nic_vport_context::SYSTEM_IMAGE_GUID, GUID);
+        set(nic_vport_context::NODE_GUID, GUID);
         set(nic_vport_context::ROCE_EN, self.roce.into());
-        set(nic_vport_context::PERMANENT_ADDRESS, u64::from_be_bytes([0, 0, a, b, c, d, e, f]));
+        set(nic_vport_context::PERMANENT_ADDRESS, u64::from_be_bytes(address));
     }
 
     fn modify_context(&mut self, request: &Request<'_>) -> String {
@@ -182,8 +184,9 @@ impl Port {
     }
 }
 
-/// A field of the register in an ACCESS_REG command or answer: both have it at the same place.
+const _: () = assert!(access_register_in::REGISTER_DATA.offset == access_register_out::REGISTER_DATA.offset);
+
+/// A field of the register in an `ACCESS_REG` command or answer: both have it at the same place.
 const fn shifted(field: Field) -> Field {
-    assert!(access_register_in::REGISTER_DATA.offset == access_register_out::REGISTER_DATA.offset);
     Field::new(access_register_in::REGISTER_DATA.offset + field.offset, field.width)
 }

@@ -43,12 +43,11 @@ impl QueuePairs {
         if let Err(refusal) = objects.check(Kind::QueuePair, id, request.uid) {
             return Some(Err(refusal));
         }
-        match state {
-            Some(state) => drop(self.0.insert(id, state)),
-            None => {
-                let state = self.0.get(&id).copied().unwrap_or(RESET);
-                reply.set(query_qp_out::QPC.then(qpc::STATE), state.into());
-            }
+        if let Some(state) = state {
+            self.0.insert(id, state);
+        } else {
+            let state = self.0.get(&id).copied().unwrap_or(RESET);
+            reply.set(query_qp_out::QPC.then(qpc::STATE), state.into());
         }
         Some(Ok(format!("QueuePair {id:#x}")))
     }

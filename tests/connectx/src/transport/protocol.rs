@@ -34,7 +34,7 @@ const REGIONS: u32 = 9;
 const IRQS: u32 = 5;
 const READ_WRITE: u32 = 3;
 const EVENTFD_NO_RESIZE: u32 = 1 | 8;
-/// SET_IRQS: no data, or eventfds.
+/// `SET_IRQS`: no data, or eventfds.
 const IRQ_DATA_NONE: u32 = 1;
 const IRQ_DATA_EVENTFD: u32 = 4;
 

@@ -77,7 +77,7 @@ const GENERAL: &[&[Value]] = &[
     because!(
         cmd_hca_cap,
         "limits of objects",
-        LOG_MAX_QP = 17,
+        LOG_MAX_QP = 18,
         LOG_MAX_SRQ = 16,
         LOG_MAX_CQ = 16,
         LOG_MAX_EQ_SZ = 22,
@@ -248,6 +248,13 @@ const NIC_TABLES: &[Field] = &[
     flow_table_nic_cap::FLOW_TABLE_PROPERTIES_NIC_TRANSMIT_RDMA,
 ];
 
+/// The tables of the switch's manager: the FDB, and what each vport's traffic passes before and behind it.
+const SWITCH_TABLES: &[Field] = &[
+    flow_table_eswitch_cap::FLOW_TABLE_PROPERTIES_NIC_ESW_FDB,
+    flow_table_eswitch_cap::FLOW_TABLE_PROPERTIES_ESW_ACL_INGRESS,
+    flow_table_eswitch_cap::FLOW_TABLE_PROPERTIES_ESW_ACL_EGRESS,
+];
+
 /// The capability areas of a function.
 #[derive(Clone, Debug)]
 pub struct Capabilities {
@@ -283,8 +290,9 @@ impl Capabilities {
         if eswitch_manager {
             capabilities.add(prm::MLX5_CAP_GENERAL, whole, ESWITCH_MANAGER);
             capabilities.add(prm::MLX5_CAP_ESWITCH, whole, ESWITCH);
-            let fdb = flow_table_eswitch_cap::FLOW_TABLE_PROPERTIES_NIC_ESW_FDB;
-            capabilities.add_table(prm::MLX5_CAP_ESWITCH_FLOW_TABLE, fdb);
+            for &table in SWITCH_TABLES {
+                capabilities.add_table(prm::MLX5_CAP_ESWITCH_FLOW_TABLE, table);
+            }
         }
         capabilities
     }

@@ -22,7 +22,7 @@ struct Arguments {
     /// Which card to be: default, no-eswitch, no-anchor, no-devx, vf
     #[arg(long, default_value_t)]
     profile: Profile,
-    /// Set a capability, GENERAL.log_max_uctx=0 for example
+    /// Set a capability, `GENERAL.log_max_uctx=0` for example
     #[arg(long = "cap", value_name = "NAME=VALUE", value_parser = capability)]
     capabilities: Vec<(String, u64)>,
     /// Let a command fail with a status, from the one after SKIP such commands on

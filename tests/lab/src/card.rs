@@ -1,6 +1,6 @@
 //! The emulated card, on a thread of the lab.
 
-use std::{path::PathBuf, thread::JoinHandle};
+use std::{io::ErrorKind, path::PathBuf, thread::JoinHandle};
 
 use clap::Args;
 pub(crate) use connectx::Profile;
@@ -76,7 +76,11 @@ impl Card {
             },
             bypass: options.bypass,
         };
-        let server = Server::bind(&config).map_err(Error::system("make the card"))?;
+        let server = Server::bind(&config).map_err(|error| match error.kind() {
+            // A capability that there is not, or a value too large for it.
+            ErrorKind::InvalidInput => Error::Usage(error.to_string()),
+            _ => Error::system("make the card")(error),
+        })?;
         let stop = server.stopper().map_err(Error::system("make the card"))?;
         Ok(Self { thread: std::thread::spawn(move || server.run()), stop })
     }

@@ -18,6 +18,7 @@ mod job;
 mod machine;
 mod options;
 mod payload;
+mod run;
 mod signals;
 mod tally;
 mod vmlinux;
@@ -27,7 +28,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use crate::commands::{demo, exec, peer, run, test};
+use crate::commands::{demo, exec, peer, test};
 
 /// Boots a stock kernel with the emulated ConnectX and runs a program inside
 #[derive(Debug, Parser)]
@@ -42,7 +43,7 @@ enum Command {
     Demo(demo::Arguments),
     /// Download what the lab needs: QEMU, kernels and their headers
     Fetch(fetch::Request),
-    Run(run::Arguments),
+    Run(commands::run::Arguments),
     Exec(exec::Arguments),
     Peer(peer::Arguments),
     Test(test::Arguments),
@@ -55,7 +56,7 @@ fn main() -> ExitCode {
             .and_then(|store| fetch::run(&store, &request))
             .map(|()| 0)
             .map_err(Into::into),
-        Command::Run(arguments) => run::run(arguments),
+        Command::Run(arguments) => commands::run::run(arguments),
         Command::Exec(arguments) => exec::run(arguments),
         Command::Peer(arguments) => peer::run(arguments),
         Command::Test(arguments) => test::run(&arguments),

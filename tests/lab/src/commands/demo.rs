@@ -3,13 +3,14 @@
 use serde::Deserialize;
 
 use crate::{
-    boot::{self, Lab, Stream, Task},
+    boot::{self, Lab, Task},
     commands::exec::pass_through,
     error::{Error, Result},
     fetch::{KernelName, Store},
     job,
     options::{MachineOptions, ProgramOptions},
     payload::{self, Payload},
+    run::Stream,
 };
 
 /// What the demonstration runs in the guest.

@@ -7,12 +7,13 @@ use std::{
 };
 
 use crate::{
-    boot::{self, Lab, Stream, Task},
+    boot::{self, Lab, Task},
     error::{Error, Result},
     fetch::Store,
     job,
     options::{KernelOptions, MachineOptions, ProgramOptions, two_paths},
     payload::{self, Payload},
+    run::Stream,
 };
 
 /// Run any static program in the guest

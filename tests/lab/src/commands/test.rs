@@ -7,7 +7,7 @@ use std::{
 };
 
 use crate::{
-    boot::{Lab, Stream, Task},
+    boot::{Lab, Task},
     card::Profile,
     commands::exec::pass_through,
     error::{Error, Result},
@@ -15,6 +15,7 @@ use crate::{
     job,
     options::{MachineOptions, ProgramOptions},
     payload::{self, Payload},
+    run::Stream,
     tally::Tally,
 };
 

@@ -4,7 +4,7 @@
 //! sent as one block of memory: a header, then the attributes. A module that wants something declares the method
 //! and its attributes as constants (see [`class`] for what an attribute can be), then
 //!
-//! ```ignore
+//! ```text
 //! const CREATE: Method = Method::new(OBJECT, CREATE_METHOD);
 //! const NEW: NewHandle = NewHandle(CREATE_HANDLE);
 //! const ID: Out<u32> = Out::new(CREATE_ID);

@@ -52,7 +52,6 @@ uverbs_uapi::prm_layouts! {
     }
     /// Vports and registers.
     query_vport_state_out: 16 {
-        MAX_TX_SPEED: 0x60/16,
         ADMIN_STATE: 0x78/4,
         STATE: 0x7c/4,
     }
@@ -76,7 +75,6 @@ uverbs_uapi::prm_layouts! {
         PROMISC_MC: 0x781/1,
         PROMISC_ALL: 0x782/1,
         ALLOWED_LIST_TYPE: 0x785/3,
-        ALLOWED_LIST_SIZE: 0x790/16,
         PERMANENT_ADDRESS: 0x7a0/64,
     }
     access_register_in: 16 {

@@ -60,7 +60,7 @@ pub(crate) fn complaints(
         });
     }
     for layout in layouts {
-        questions.push(Question::size(layout));
+        questions.push(Question::size(layout, version));
         for (name, field) in layout.fields {
             questions.push(Question::field(layout.name, &name.to_lowercase(), *field, version));
         }
@@ -102,11 +102,12 @@ enum Wanted {
 }
 
 impl Question {
-    fn size(layout: &Layout) -> Self {
+    fn size(layout: &Layout, version: Version) -> Self {
         let name = layout.name;
+        let size = history::size(name, version).unwrap_or(layout.size);
         Self {
             what: format!("the size of {name}, in bits,"),
-            wanted: Wanted::Value(layout.size as u64 * 8),
+            wanted: Wanted::Value(size as u64 * 8),
             since: history::layout(name),
             expressions: vec![format!("sizeof(struct mlx5_ifc_{name}_bits)")],
         }

@@ -14,6 +14,7 @@ pub(crate) fn names(layout: &str, field: &str) -> Vec<String> {
         ("flow_table_context", "rtc_id_0" | "rtc_id_1") => vec![format!("hws.{field}")],
         ("fte_match_set_lyr_2_4", "src_ipv4") => vec!["src_ipv4_src_ipv6.ipv4_layout.ipv4".to_owned()],
         ("fte_match_set_lyr_2_4", "dst_ipv4") => vec!["dst_ipv4_dst_ipv6.ipv4_layout.ipv4".to_owned()],
+        ("cqc", "c_eqn_or_apu_element") => vec![field.to_owned(), "c_eqn".to_owned()],
         ("general_obj_in_cmd_hdr", "log_obj_range") => {
             vec![field.to_owned(), format!("op_param.create.{field}")]
         }
@@ -26,6 +27,16 @@ pub(crate) fn place(layout: &str, field: &str, version: Version) -> Option<(u64,
     match (layout, field) {
         // Grew to the left: the values it had then are what they were.
         ("packet_reformat_context_in", "reformat_type") if version < Version(6, 1) => Some((5, 3)),
+        ("eqc", "intr") | ("cqc", "c_eqn_or_apu_element") if version < Version(6, 1) => Some((0xb8, 8)),
+        _ => None,
+    }
+}
+
+/// Size in bytes of a layout in a kernel where it is not what we say, which is the least that any kernel sends.
+pub(crate) fn size(layout: &str, version: Version) -> Option<usize> {
+    match layout {
+        // Room at the end for the addresses of a queue with more pages.
+        "query_qp_out" if version >= Version(6, 12) => Some(464),
         _ => None,
     }
 }

@@ -47,7 +47,8 @@ fn kernel_trials(name: &str, headers: Headers) -> [Trial; 2] {
         }),
         Trial::test(format!("firmware layouts of Linux {name}"), move || {
             let (constants, _) = constants();
-            let layouts = uverbs_uapi::prm::LAYOUTS.concat();
+            let card = [connectx::layouts::LAYOUTS, connectx::queues::layouts::LAYOUTS];
+            let layouts = uverbs_uapi::prm::LAYOUTS.iter().copied().chain(card).collect::<Vec<_>>().concat();
             judge(&firmware::complaints(&layouts, &constants, &kernel, version, &folder)?)
         }),
     ]

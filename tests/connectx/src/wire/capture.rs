@@ -2,7 +2,7 @@
 
 use pcap_file::pcap::{PcapHeader, PcapPacket, PcapReader, PcapWriter};
 use pcap_file::pcapng::{Block, PcapNgReader};
-use pcap_file::{DataLink, PcapError, TsResolution};
+use pcap_file::{DataLink, Endianness, PcapError};
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
@@ -75,7 +75,7 @@ fn read_pcapng(file: impl Read) -> Result<VecDeque<Vec<u8>>, PcapError> {
     Ok(frames)
 }
 
-/// A capture file that is being written, with nanoseconds.
+/// A capture file that is being written: little endian, microseconds, which every reader knows.
 pub(super) struct Output {
     writer: PcapWriter<File>,
     error: Option<io::Error>,
@@ -89,7 +89,7 @@ impl std::fmt::Debug for Output {
 
 impl Output {
     pub(super) fn create(path: &Path) -> io::Result<Self> {
-        let header = PcapHeader { ts_resolution: TsResolution::NanoSecond, ..PcapHeader::default() };
+        let header = PcapHeader { endianness: Endianness::Little, ..PcapHeader::default() };
         let writer = PcapWriter::with_header(File::create(path)?, header).map_err(io::Error::other)?;
         Ok(Self { writer, error: None })
     }

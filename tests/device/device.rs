@@ -13,7 +13,8 @@ pub(crate) const TESTS: &[Test] = &[
 
 fn list(lab: &Lab) -> Outcome {
     let devices = Device::list()?;
-    let device = devices.iter().find(|device| device.name() == lab.device).ok_or("the device is not in the list")?;
+    let device =
+        devices.iter().find(|device| device.name() == lab.device).ok_or("the device is not in the list")?;
     equal("driver", device.driver(), DriverId::MLX5)?;
     ensure(device.index().is_some() && device.node_guid().is_some(), format!("{device:?}"))?;
     ensure(device.ports().is_some_and(|ports| ports >= 1), format!("{device:?}"))?;
@@ -24,7 +25,8 @@ fn list(lab: &Lab) -> Outcome {
 fn by_name(lab: &Lab) -> Outcome {
     let named = lab.device()?;
     let devices = Device::list()?;
-    let listed = devices.iter().find(|device| device.name() == lab.device).ok_or("the device is not in the list")?;
+    let listed =
+        devices.iter().find(|device| device.name() == lab.device).ok_or("the device is not in the list")?;
     equal("node", named.node(), listed.node())?;
     equal("driver", named.driver(), listed.driver())?;
     equal("kernel driver", named.kernel_driver().as_deref(), Some("mlx5_core"))?;
@@ -57,6 +59,9 @@ fn other_driver(_: &Lab) -> Outcome {
     let refused = SteeringAnchor::create(&context, FlowTableType::NicRx, Priority::default());
     let error = refused.err().ok_or("an anchor on a device that is not mlx5")?;
     equal(&format!("{error}: no ioctl, so no errno"), error.errno(), None)?;
-    ensure(error.to_string().contains(device.name()) || error.to_string().contains("mlx5"), error.to_string())?;
+    ensure(
+        error.to_string().contains(device.name()) || error.to_string().contains("mlx5"),
+        error.to_string(),
+    )?;
     passed()
 }

@@ -76,7 +76,9 @@ fn eight_threads(lab: &Lab) -> Outcome {
                 })
             })
             .collect();
-        threads.into_iter().try_for_each(|thread| thread.join().unwrap_or_else(|_| Err("a thread panicked".into())))
+        threads
+            .into_iter()
+            .try_for_each(|thread| thread.join().unwrap_or_else(|_| Err("a thread panicked".into())))
     })?;
     equal("anchors left", context.handles(uverbs::Object::STEERING_ANCHOR)?.len(), 0)?;
     passed()

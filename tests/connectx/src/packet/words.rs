@@ -20,32 +20,60 @@ fn layout(name: &str) -> Option<&'static Layout> {
     LAYOUTS.iter().flat_map(|l| l.iter()).find(|l| l.name == name)
 }
 
-/// What `criteria` compares, and with what: `ip_protocol=0x11 udp_dport=5000`, a partial mask as `vid=0x5/0xff`.
+/// One field that a mask looks at.
+struct Compared {
+    name: String,
+    value: String,
+    /// Nothing for a mask of the whole field.
+    mask: Option<String>,
+}
+
+impl Compared {
+    fn new(name: &str, value: String, mask: String, whole: bool) -> Self {
+        Self { name: name.to_owned(), value, mask: (!whole).then_some(mask) }
+    }
+}
+
+/// What an entry compares, and with what: `ip_protocol=0x11 udp_dport=5000`, a partial mask as `first_vid=5/0xff`.
 ///
 /// Sections whose bit in `enable` is not set do not count.
 #[must_use]
 pub fn masked(enable: u8, criteria: &[u8], value: &[u8]) -> String {
-    let mut words = Vec::new();
-    for (index, &(section, name, prefix)) in SECTIONS.iter().enumerate() {
-        let (mask, bytes) = (part(criteria, section), part(value, section));
-        if enable >> index & 1 == 0 || mask.iter().all(|&b| b == 0) {
-            continue;
-        }
-        for &(field, place) in layout(name).map_or(&[][..], |l| l.fields) {
-            if let Some(text) = word(field, place, mask, bytes) {
-                words.push(format!("{prefix}{text}"));
-            }
-        }
-    }
-    words.join(" ")
+    let words = compared(enable, criteria, value).map(|Compared { name, value, mask }| match mask {
+        Some(mask) => format!("{name}={value}/{mask}"),
+        None => format!("{name}={value}"),
+    });
+    words.collect::<Vec<_>>().join(" ")
 }
 
-fn part(bytes: &[u8], section: Field) -> &[u8] {
-    bytes.get(section.bytes()).unwrap_or(&[])
+/// What a group compares: `ip_protocol udp_dport first_vid/0xff`.
+#[must_use]
+pub fn criteria(enable: u8, criteria: &[u8]) -> String {
+    let words = compared(enable, criteria, criteria).map(|Compared { name, mask, .. }| match mask {
+        Some(mask) => format!("{name}/{mask}"),
+        None => name,
+    });
+    words.collect::<Vec<_>>().join(" ")
+}
+
+fn compared(enable: u8, criteria: &[u8], value: &[u8]) -> impl Iterator<Item = Compared> {
+    let sections = SECTIONS.iter().enumerate().filter(move |(index, _)| enable >> index & 1 != 0);
+    sections.flat_map(move |(_, &(section, layout_name, prefix))| {
+        let (mask, value) = (criteria.get(section.bytes()), value.get(section.bytes()));
+        let parts = mask.zip(value).filter(|(mask, _)| mask.iter().any(|&b| b != 0));
+        parts.into_iter().flat_map(move |(mask, value)| {
+            let fields = layout(layout_name).map_or(&[][..], |l| l.fields);
+            fields.iter().filter_map(move |&(name, field)| {
+                let mut compared = word(name, field, mask, value)?;
+                compared.name.insert_str(0, prefix);
+                Some(compared)
+            })
+        })
+    })
 }
 
 /// One field, if the mask looks at it and no other name covers it.
-fn word(name: &str, field: Field, mask: &[u8], value: &[u8]) -> Option<String> {
+fn word(name: &str, field: Field, mask: &[u8], value: &[u8]) -> Option<Compared> {
     // An address is shown once, under its IPv4 or its IPv6 name; the halves of a MAC address together.
     let wide = |field: Field| mask.get(field.bytes()).is_some_and(|m| m[..12].iter().any(|&b| b != 0));
     match name {
@@ -56,7 +84,7 @@ fn word(name: &str, field: Field, mask: &[u8], value: &[u8]) -> Option<String> {
                     Ipv6Addr::from(bits).to_string()
                 };
                 let name = if name.starts_with("SRC") { "src_ipv6" } else { "dst_ipv6" };
-                with_mask(name, &text(value), &text(mask), mask[field.bytes()].iter().all(|&b| b == 0xff))
+                Compared::new(name, text(value), text(mask), mask[field.bytes()].iter().all(|&b| b == 0xff))
             });
         }
         "SRC_IPV4" if wide(lyr::SRC_IPV4_SRC_IPV6) => return None,
@@ -67,7 +95,7 @@ fn word(name: &str, field: Field, mask: &[u8], value: &[u8]) -> Option<String> {
             let (m, v) = (&mask[whole.clone()], &value[whole]);
             return m.iter().any(|&b| b != 0).then(|| {
                 let name = if name.starts_with('S') { "smac" } else { "dmac" };
-                with_mask(name, &mac(v), &mac(m), m.iter().all(|&b| b == 0xff))
+                Compared::new(name, mac(v), mac(m), m.iter().all(|&b| b == 0xff))
             });
         }
         _ => {}
@@ -80,16 +108,12 @@ fn word(name: &str, field: Field, mask: &[u8], value: &[u8]) -> Option<String> {
             _ if v < 10 => (v.to_string(), format!("{m:#x}")),
             _ => (format!("{v:#x}"), format!("{m:#x}")),
         };
-        with_mask(&name.to_lowercase(), &text, &mask, m == field.max())
+        Compared::new(&name.to_lowercase(), text, mask, m == field.max())
     })
 }
 
 fn ipv4(value: u64) -> String {
     u32::try_from(value).map_or_else(|_| String::new(), |v| Ipv4Addr::from(v).to_string())
-}
-
-fn with_mask(name: &str, value: &str, mask: &str, whole: bool) -> String {
-    if whole { format!("{name}={value}") } else { format!("{name}={value}/{mask}") }
 }
 
 #[cfg(test)]
@@ -122,6 +146,10 @@ mod tests {
             masked(0b111, &criteria, &value),
             "dmac=02:15:b3:00:00:01 udp_dport=5000 src_ipv4=192.0.2.0/255.255.255.0 vxlan_vni=0x4d \
              inner_first_vid=5/0xf"
+        );
+        assert_eq!(
+            super::criteria(0b111, &criteria),
+            "dmac udp_dport src_ipv4/255.255.255.0 vxlan_vni inner_first_vid/0xf"
         );
     }
 }

@@ -62,7 +62,7 @@ impl Bench {
         };
         let context = create_eq_in::EQ_CONTEXT_ENTRY;
         let fields = [(context.then(eqc::LOG_EQ_SIZE), 4)];
-        let input = bench.input(create_eq_in::SIZE, &fields, &[EQ]);
+        let input = Self::input(create_eq_in::SIZE, &fields, &[EQ]);
         let request = Request { opcode: prm::MLX5_CMD_OP_CREATE_EQ, uid: 0, op_mod: 0, input: &input };
         let mut output = vec![0; 64];
         let answer = bench.events.command(&request, &mut Reply::new(&mut output), &mut bench.objects);
@@ -72,7 +72,7 @@ impl Bench {
         Ok(bench)
     }
 
-    fn input(&self, size: usize, fields: &[(Field, u64)], tail: &[u64]) -> Vec<u8> {
+    fn input(size: usize, fields: &[(Field, u64)], tail: &[u64]) -> Vec<u8> {
         let mut input = vec![0; size + tail.len() * 8];
         for (page, &address) in tail.iter().enumerate() {
             PAGE.set(&mut input[size + page * 8..], address);
@@ -91,7 +91,7 @@ impl Bench {
         fields: &[(Field, u64)],
         tail: &[u64],
     ) -> Answer<Vec<u8>> {
-        let input = self.input(size, fields, tail);
+        let input = Self::input(size, fields, tail);
         let request = Request { opcode, uid, op_mod: 0, input: &input };
         let mut output = vec![0; 512];
         let mut reply = Reply::new(&mut output);
@@ -271,13 +271,12 @@ impl Wqe {
         bytes.extend([self.checksums, 0]);
         bytes.extend(self.segment_size.to_be_bytes());
         bytes.extend(self.metadata.to_be_bytes());
-        match self.vlan {
-            Some(tci) => bytes.extend([[0x80, 0], tci.to_be_bytes()].concat()),
-            None => {
-                bytes.extend(u16::try_from(self.inline.len()).unwrap_or(0).to_be_bytes());
-                bytes.extend(&self.inline);
-                bytes.resize(bytes.len().max(32).next_multiple_of(16), 0);
-            }
+        if let Some(tci) = self.vlan {
+            bytes.extend([[0x80, 0], tci.to_be_bytes()].concat());
+        } else {
+            bytes.extend(u16::try_from(self.inline.len()).unwrap_or(0).to_be_bytes());
+            bytes.extend(&self.inline);
+            bytes.resize(bytes.len().max(32).next_multiple_of(16), 0);
         }
         for &(address, length) in &self.data {
             bytes.extend([&length.to_be_bytes()[..], &[0, 0, 0x40, 0], &address.to_be_bytes()].concat());
@@ -526,7 +525,7 @@ fn a_frame_is_sent_with_its_checksums_and_tag() -> Result {
     };
     let (frames, problems) = bench.ring(sq, 0, &wqe.bytes())?;
     assert!(problems.is_empty(), "{problems:?}");
-    assert_eq!(frames.iter().map(|f| f.bytes.clone()).collect::<Vec<_>>(), [frame.clone()]);
+    assert_eq!((frames.len(), &frames[0].bytes), (1, &frame));
     assert_eq!(
         (frames[0].metadata.source_sqn, frames[0].metadata.reg_a, frames[0].metadata.source_port),
         (sq, 0xaa, 0)

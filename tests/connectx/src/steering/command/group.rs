@@ -40,7 +40,7 @@ impl Steering {
         let enable = u8::try_from(request.get(create::MATCH_CRITERIA_ENABLE)).unwrap_or(0);
         let criteria = Criteria::new(enable, &request.input[create::MATCH_CRITERIA.bytes()]);
         let id = objects.allocate(Kind::FlowGroup, request.uid, request.opcode)?;
-        let fields = words::masked(enable, &criteria.mask, &criteria.mask);
+        let fields = words::criteria(enable, &criteria.mask);
         table.groups.insert(first, Group { id, first, last, criteria, index: Index::default() });
         reply.set(create_flow_group_out::GROUP_ID, id.into());
         Ok(format!("-> group {id:#x} table {table_id:#x} [{first}..{last}] criteria {{{fields}}}"))

@@ -5,6 +5,7 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use serde_json::{Value, json};
+use uverbs_uapi::prm;
 
 use crate::bar::{Bar, Doorbell};
 use crate::capabilities::Capabilities;
@@ -16,10 +17,11 @@ use crate::config::Config;
 use crate::control::Question;
 use crate::datapath::DataPath;
 use crate::eq::{EventQueues, PORT_CHANGE};
+use crate::family::devx::Devx;
 use crate::family::function::Function;
 use crate::family::port::Port;
 use crate::family::queue_pair::QueuePairs;
-use crate::family::{devx, eswitch, plain};
+use crate::family::{eswitch, plain};
 use crate::faults::Fault;
 use crate::memory::Memory;
 use crate::objects::{Leak, Objects};
@@ -53,6 +55,7 @@ pub(crate) struct Card {
     function: Function,
     port: Port,
     queue_pairs: QueuePairs,
+    devx: Devx,
     objects: Objects,
     eqs: EventQueues,
     steering: Steering,
@@ -80,7 +83,8 @@ impl Card {
             function: Function::default(),
             port: Port::default(),
             queue_pairs: QueuePairs::default(),
-            objects: Objects::default(),
+            devx: Devx::default(),
+            objects: Objects::limited(capabilities.area(prm::MLX5_CAP_GENERAL, false)),
             eqs: EventQueues::new(pci::VECTORS.into()),
             steering: Steering::new(limits),
             queues: Queues::default(),
@@ -156,7 +160,7 @@ impl Card {
         if let Some(answer) = self.queue_pairs.command(request, reply, &self.objects) {
             return answer;
         }
-        if let Some(done) = devx::command(request, reply, &mut self.objects) {
+        if let Some(done) = self.devx.command(request, reply, &mut self.objects) {
             self.leaked("user context destroyed", done.left);
             return done.answer;
         }
@@ -322,6 +326,7 @@ impl Device for Card {
         self.function = Function::default();
         self.port = Port::default();
         self.queue_pairs = QueuePairs::default();
+        self.devx = Devx::default();
         self.eqs.reset();
         self.queues = Queues::default();
         self.steering = Steering::new(Limits::from_capabilities(|area| self.capabilities.area(area, false)));
@@ -353,13 +358,13 @@ mod tests {
     use std::os::unix::fs::FileExt;
 
     use proptest::prelude::*;
-    use uverbs_uapi::prm::{self, Field, command_in, command_out, opcode_name};
+    use uverbs_uapi::prm::{Field, command_in, command_out, general_obj_in_cmd_hdr, opcode_name};
 
-    use super::{Card, REGION_BAR0, REGION_CONFIG};
+    use super::{Card, REGION_BAR0, REGION_CONFIG, prm};
     use crate::command::refusal::Syndrome;
     use crate::config::Config;
     use crate::control::Question;
-    use crate::layouts::{alloc_pd_out, create_eq_in, eqc};
+    use crate::layouts::{alloc_pd_out, create_eq_in, create_mkey_in, eqc, mkc};
     use crate::memory::Memory;
     use crate::transport::protocol::Device;
 
@@ -446,6 +451,38 @@ mod tests {
         let leak = "ProtectionDomain 0x1 of uid 1, made by ALLOC_PD".to_owned();
         assert_eq!(told, [("user context destroyed", leak.clone()), ("device closed", leak)]);
         assert_eq!((report.commands, report.refusals), (5, 2));
+        Ok(())
+    }
+
+    #[test]
+    fn a_new_object_refers_to_what_its_owner_may_use() -> io::Result<()> {
+        let mut driver = Driver::new()?;
+        assert_eq!(driver.command(prm::MLX5_CMD_OP_ALLOC_PD, 1, &[])?, (0, 0));
+        let pd = create_mkey_in::MEMORY_KEY_MKEY_ENTRY.then(mkc::PD);
+        let syndrome = |syndrome: Syndrome| (syndrome.status() as u64, u64::from(syndrome.code()));
+        for (uid, number, expected) in [
+            (1, 1, (0, 0)),
+            (2, 1, syndrome(Syndrome::ForeignObject)),
+            (1, 7, syndrome(Syndrome::NoSuchObject)),
+            (1, 0, (0, 0)),
+            (0, 1, (0, 0)),
+        ] {
+            let answer = driver.command(prm::MLX5_CMD_OP_CREATE_MKEY, uid, &[(pd, number)])?;
+            assert_eq!(answer, expected, "uid {uid}, protection domain {number}");
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn a_general_object_has_the_type_it_was_made_with() -> io::Result<()> {
+        let mut driver = Driver::new()?;
+        let (object_type, id) = (general_obj_in_cmd_hdr::OBJ_TYPE, general_obj_in_cmd_hdr::OBJ_ID);
+        let create = prm::MLX5_CMD_OP_CREATE_GENERAL_OBJECT;
+        assert_eq!(driver.command(create, 3, &[(object_type, 5)])?, (0, 0));
+        let destroy = prm::MLX5_CMD_OP_DESTROY_GENERAL_OBJECT;
+        let other = driver.command(destroy, 3, &[(object_type, 6), (id, 1)])?;
+        assert_eq!(other.1, u64::from(Syndrome::NoSuchObject.code()));
+        assert_eq!(driver.command(destroy, 3, &[(object_type, 5), (id, 1)])?, (0, 0));
         Ok(())
     }
 

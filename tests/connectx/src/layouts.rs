@@ -135,6 +135,12 @@ uverbs_uapi::prm_layouts! {
     dealloc_q_counter_in: 16 {
         COUNTER_SET_ID: 0x58/8,
     }
+    create_mkey_in: 272 {
+        MEMORY_KEY_MKEY_ENTRY: 0x80/512,
+    }
+    mkc: 64 {
+        PD: 0x68/24,
+    }
     create_mkey_out: 16 {
         MKEY_INDEX: 0x48/24,
     }
@@ -180,6 +186,15 @@ uverbs_uapi::prm_layouts! {
     }
     qpc: 232 {
         STATE: 0x0/4,
+        CQN_SND: 0x3e8/24,
+        CQN_RCV: 0x4e8/24,
+    }
+    create_dct_in: 128 {
+        DCT_CONTEXT_ENTRY: 0x80/512,
+    }
+    dctc: 64 {
+        CQN: 0x48/24,
+        PD: 0xc8/24,
     }
     create_dct_out: 16 {
         DCTN: 0x48/24,
@@ -193,11 +208,23 @@ uverbs_uapi::prm_layouts! {
     destroy_rmp_in: 16 {
         RMPN: 0x48/24,
     }
+    create_srq_in: 272 {
+        SRQ_CONTEXT_ENTRY: 0x80/512,
+    }
+    srqc: 64 {
+        PD: 0xc8/24,
+    }
     create_srq_out: 16 {
         SRQN: 0x48/24,
     }
     destroy_srq_in: 16 {
         SRQN: 0x48/24,
+    }
+    create_xrc_srq_in: 272 {
+        XRC_SRQ_CONTEXT_ENTRY: 0x80/512,
+    }
+    xrc_srqc: 64 {
+        PD: 0xc8/24,
     }
     create_xrc_srq_out: 16 {
         XRC_SRQN: 0x48/24,

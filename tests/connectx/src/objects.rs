@@ -5,7 +5,7 @@ use std::fmt;
 use std::ops::RangeInclusive;
 
 use serde::Serialize;
-use uverbs_uapi::prm::{MLX5_SHARED_RESOURCE_UID, opcode_name};
+use uverbs_uapi::prm::{Field, MLX5_SHARED_RESOURCE_UID, cmd_hca_cap, opcode_name};
 
 use crate::bar::LAST_UAR;
 use crate::command::refusal::{Refusal, Syndrome};
@@ -116,9 +116,31 @@ impl fmt::Display for Leak {
     }
 }
 
-/// The accounts.
+/// The general capability that limits each kind: how many, as a power of two; none if it is 0.
+const LIMITS: &[(Kind, Field)] = &[
+    (Kind::CompletionQueue, cmd_hca_cap::LOG_MAX_CQ),
+    (Kind::QueuePair, cmd_hca_cap::LOG_MAX_QP),
+    (Kind::SendQueue, cmd_hca_cap::LOG_MAX_SQ),
+    (Kind::ReceiveQueue, cmd_hca_cap::LOG_MAX_RQ),
+    (Kind::SharedReceiveQueue, cmd_hca_cap::LOG_MAX_SRQ),
+    (Kind::XrcSharedReceiveQueue, cmd_hca_cap::LOG_MAX_SRQ),
+    (Kind::ReceiveMemoryPool, cmd_hca_cap::LOG_MAX_RMP),
+    (Kind::MemoryKey, cmd_hca_cap::LOG_MAX_MKEY),
+    (Kind::ProtectionDomain, cmd_hca_cap::LOG_MAX_PD),
+    (Kind::TransportDomain, cmd_hca_cap::LOG_MAX_TRANSPORT_DOMAIN),
+    (Kind::XrcDomain, cmd_hca_cap::LOG_MAX_XRCD),
+    (Kind::ReceiveTable, cmd_hca_cap::LOG_MAX_RQT),
+    (Kind::Tir, cmd_hca_cap::LOG_MAX_TIR),
+    (Kind::Tis, cmd_hca_cap::LOG_MAX_TIS),
+    (Kind::UserContext, cmd_hca_cap::LOG_MAX_UCTX),
+    (Kind::UserMemory, cmd_hca_cap::LOG_MAX_UMEM),
+];
+
+/// The accounts. By default nothing limits how many objects live but their numbers.
 #[derive(Debug, Default)]
 pub struct Objects {
+    limits: HashMap<Kind, u64>,
+    counts: HashMap<Kind, u64>,
     live: BTreeMap<Key, Owner>,
     spaces: HashMap<Kind, Space>,
 }
@@ -159,10 +181,20 @@ impl Space {
 }
 
 impl Objects {
+    /// Accounts with the limits that the general capabilities tell.
+    #[must_use]
+    pub fn limited(general: &[u8]) -> Self {
+        let limit = |field: Field| match field.get(general) {
+            0 => 0,
+            log => 1 << log.min(32),
+        };
+        Self { limits: LIMITS.iter().map(|&(kind, field)| (kind, limit(field))).collect(), ..Self::default() }
+    }
+
     /// A new number of this kind, alive from now on.
     ///
     /// # Errors
-    /// If all numbers are in use.
+    /// If there are as many as the card takes.
     pub fn allocate(&mut self, kind: Kind, uid: u16, opcode: u16) -> Result<u32, Refusal> {
         self.allocate_run(kind, uid, opcode, 1)
     }
@@ -170,12 +202,18 @@ impl Objects {
     /// The first of `count` numbers in a row, which live and die as one object.
     ///
     /// # Errors
-    /// If there are not as many free numbers in a row, or if none is wanted.
+    /// As [`Objects::allocate`], if there are not as many free numbers in a row, or if none is wanted.
     pub fn allocate_run(&mut self, kind: Kind, uid: u16, opcode: u16, count: u32) -> Result<u32, Refusal> {
+        let limit = self.limits.get(&kind).copied().unwrap_or(u64::MAX);
+        let alive = self.counts.entry(kind).or_default();
+        if *alive >= limit {
+            return Err(Refusal::new(Syndrome::TooMany, format!("{alive} of kind {kind:?} of {limit}")));
+        }
         let space = kind.number_space();
         let id = self.spaces.entry(space).or_default().take(&space.numbers(), count);
         let id = id.ok_or_else(|| Refusal::new(Syndrome::NumbersExhausted, format!("{kind:?}")))?;
         self.live.insert(Key { kind, id }, Owner { uid, opcode });
+        *alive += 1;
         Ok(id)
     }
 
@@ -201,6 +239,9 @@ impl Objects {
     pub fn release(&mut self, kind: Kind, id: u32, uid: u16) -> Result<(), Refusal> {
         self.check(kind, id, uid)?;
         self.live.remove(&Key { kind, id });
+        if let Some(alive) = self.counts.get_mut(&kind) {
+            *alive = alive.saturating_sub(1);
+        }
         if let Some(space) = self.spaces.get_mut(&kind.number_space()) {
             space.used.remove(&id);
         }
@@ -223,7 +264,7 @@ impl Objects {
     /// Forgets everything, and tells what was alive.
     pub fn reset(&mut self) -> Vec<Leak> {
         let live = self.live();
-        *self = Self::default();
+        *self = Self { limits: std::mem::take(&mut self.limits), ..Self::default() };
         live
     }
 }
@@ -237,6 +278,7 @@ fn describe(key: Key, owner: Owner) -> Leak {
 mod tests {
     use super::{Kind, Objects};
     use crate::command::refusal::{Refusal, Syndrome};
+    use uverbs_uapi::prm::cmd_hca_cap;
 
     #[test]
     fn a_user_has_its_own_objects_and_the_shared_ones_only() -> Result<(), Refusal> {
@@ -285,6 +327,25 @@ mod tests {
         assert_eq!(refused, Some(Syndrome::NumbersExhausted));
         objects.release(Kind::EventQueue, 7, 0)?;
         assert_eq!(objects.allocate(Kind::EventQueue, 0, 0x301)?, 7);
+        Ok(())
+    }
+
+    #[test]
+    fn as_many_live_as_the_capability_says_and_a_reset_does_not_change_that() -> Result<(), Refusal> {
+        let mut general = vec![0; cmd_hca_cap::SIZE];
+        cmd_hca_cap::LOG_MAX_UCTX.set(&mut general, 1);
+        let mut objects = Objects::limited(&general);
+        let refused = |objects: &mut Objects, kind| {
+            objects.allocate(kind, 0, 0xa04).err().map(|refusal| refusal.syndrome)
+        };
+        let first = objects.allocate(Kind::UserContext, 0, 0xa04)?;
+        assert_eq!(refused(&mut objects, Kind::UserContext), None);
+        assert_eq!(refused(&mut objects, Kind::UserContext), Some(Syndrome::TooMany));
+        objects.release(Kind::UserContext, first, 0)?;
+        assert_eq!(refused(&mut objects, Kind::UserContext), None);
+        assert_eq!(objects.reset().len(), 2);
+        assert_eq!(refused(&mut objects, Kind::UserContext), None);
+        assert_eq!(refused(&mut objects, Kind::UserMemory), Some(Syndrome::TooMany), "0 is none");
         Ok(())
     }
 

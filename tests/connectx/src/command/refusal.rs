@@ -89,6 +89,7 @@ syndromes! {
     ObjectInUse = 0xc006, ResourceBusy, "the object is still in use";
     BadVector = 0xc007, BadParameter, "the function has no such interrupt vector";
     NumbersExhausted = 0xc008, ExceedsLimit, "all numbers of this kind are in use";
+    TooMany = 0xc009, ExceedsLimit, "as many as the capability allows are alive";
     Injected = 0xc00f, Internal, "an error that was asked for";
 
     TableTypeMismatch = 0xc010, BadParameter, "the destination table is of another type";

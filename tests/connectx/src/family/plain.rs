@@ -2,6 +2,7 @@
 
 use uverbs_uapi::prm::{self, Field};
 
+use crate::command::refusal::Refusal;
 use crate::command::{Answer, Reply, Request};
 use crate::layouts as l;
 use crate::objects::{Kind, Objects};
@@ -48,10 +49,51 @@ plain! {
         MLX5_CMD_OP_DESTROY_SCHEDULING_ELEMENT destroy_scheduling_element_in.SCHEDULING_ELEMENT_ID;
 }
 
+/// What a new object refers to: a user's objects refer to the user's own. A *model* in two ways: the kernel's own
+/// commands are believed, and of those that a user's library sends, the fields stay out that the kernel fills with
+/// objects of its own (the protection domain of a queue pair, the completion queue and XRC domain of an SRQ).
+const REFERENCES: &[(u16, Field, Kind)] = &[
+    (
+        prm::MLX5_CMD_OP_CREATE_MKEY,
+        l::create_mkey_in::MEMORY_KEY_MKEY_ENTRY.then(l::mkc::PD),
+        Kind::ProtectionDomain,
+    ),
+    (prm::MLX5_CMD_OP_CREATE_QP, l::create_qp_in::QPC.then(l::qpc::CQN_SND), Kind::CompletionQueue),
+    (prm::MLX5_CMD_OP_CREATE_QP, l::create_qp_in::QPC.then(l::qpc::CQN_RCV), Kind::CompletionQueue),
+    (
+        prm::MLX5_CMD_OP_CREATE_DCT,
+        l::create_dct_in::DCT_CONTEXT_ENTRY.then(l::dctc::PD),
+        Kind::ProtectionDomain,
+    ),
+    (
+        prm::MLX5_CMD_OP_CREATE_DCT,
+        l::create_dct_in::DCT_CONTEXT_ENTRY.then(l::dctc::CQN),
+        Kind::CompletionQueue,
+    ),
+    (
+        prm::MLX5_CMD_OP_CREATE_SRQ,
+        l::create_srq_in::SRQ_CONTEXT_ENTRY.then(l::srqc::PD),
+        Kind::ProtectionDomain,
+    ),
+    (
+        prm::MLX5_CMD_OP_CREATE_XRC_SRQ,
+        l::create_xrc_srq_in::XRC_SRQ_CONTEXT_ENTRY.then(l::xrc_srqc::PD),
+        Kind::ProtectionDomain,
+    ),
+];
+
+/// Refuses a new object that refers to what its owner may not use; 0 refers to nothing.
+fn check_references(request: &Request<'_>, objects: &Objects) -> Result<(), Refusal> {
+    let references = REFERENCES.iter().filter(|(opcode, ..)| *opcode == request.opcode && request.uid != 0);
+    let named = references.map(|&(_, field, kind)| (kind, request.get32(field))).filter(|&(_, id)| id != 0);
+    named.into_iter().try_for_each(|(kind, id)| objects.check(kind, id, request.uid))
+}
+
 /// Executes a command of this family.
 pub(crate) fn command(request: &Request<'_>, reply: &mut Reply<'_>, objects: &mut Objects) -> Option<Answer> {
     if let Some(plain) = PLAIN.iter().find(|plain| plain.create == request.opcode) {
-        let id = objects.allocate(plain.kind, request.uid, request.opcode);
+        let id = check_references(request, objects)
+            .and_then(|()| objects.allocate(plain.kind, request.uid, request.opcode));
         return Some(id.map(|id| {
             reply.set(plain.created, id.into());
             format!("-> {:?} {id:#x}", plain.kind)

@@ -6,7 +6,7 @@
 //!   header modification that an entry uses;
 //! - a user may send packets to shared tables (uid 0xffff), but not change them;
 //! - a miss may lead to any level;
-//! - where a packet goes that no table takes: see [`pipeline`](self::pipeline);
+//! - where a packet goes that no table takes: see [`pipeline`];
 //! - a flow tag stays until another entry sets one; octets are counted as the frame was before the entry changed it.
 
 pub mod index;

@@ -3,7 +3,10 @@
 use std::{
     os::unix::net::UnixListener,
     path::Path,
-    sync::mpsc::{self, Sender},
+    sync::{
+        Mutex, PoisonError,
+        mpsc::{self, Sender},
+    },
     thread,
     time::{Duration, Instant},
 };
@@ -17,6 +20,7 @@ use crate::{
     guest_files::{self, GuestFiles},
     machine::{Machine, Parts},
     options::MachineOptions,
+    payload::{self, Payload},
     run::{Event, Outcome, Run, Stream},
     signals, vmlinux,
 };
@@ -26,13 +30,15 @@ pub(crate) const PATIENCE: Duration = Duration::from_mins(2);
 
 /// What every run of a command has in common.
 pub(crate) struct Lab<'a> {
-    pub(crate) store: &'a Store,
-    pub(crate) qemu: Qemu,
-    pub(crate) options: &'a MachineOptions,
+    store: &'a Store,
+    qemu: Qemu,
+    options: &'a MachineOptions,
     /// How long a guest may take, unless the user says otherwise.
-    pub(crate) patience: Duration,
+    patience: Duration,
     /// The guest's init.
-    pub(crate) init: Vec<u8>,
+    init: Vec<u8>,
+    /// Held while a guest is made ready: what is made once for all runs is not made by two of them at a time.
+    making_ready: Mutex<()>,
 }
 
 /// A program for the guest.
@@ -44,7 +50,13 @@ pub(crate) struct Task<'a> {
     pub(crate) root: Option<&'a Path>,
 }
 
-impl Lab<'_> {
+impl<'a> Lab<'a> {
+    /// With the QEMU that the user wants, and an init built just now.
+    pub(crate) fn new(store: &'a Store, options: &'a MachineOptions, patience: Duration) -> Result<Self> {
+        let init = payload::build(Payload::Init)?;
+        Ok(Self { store, qemu: options.qemu(store)?, options, patience, init, making_ready: Mutex::new(()) })
+    }
+
     /// Boots, runs the program, and hands its output to `sink` as it comes.
     pub(crate) fn run(
         &self,
@@ -61,9 +73,12 @@ impl Lab<'_> {
         let (initramfs, card_socket, control, channel) =
             (path("initramfs"), path("card"), path("control"), path("channel"));
         let started = Instant::now();
-        let image = vmlinux::bootable(self.store, kernel)?;
-        let files = GuestFiles { init: &self.init, job: task.job, files: task.files, root: task.root };
-        guest_files::write(&initramfs, self.store, kernel, &files)?;
+        let image = {
+            let _one_at_a_time = self.making_ready.lock().unwrap_or_else(PoisonError::into_inner);
+            let files = GuestFiles { init: &self.init, job: task.job, files: task.files, root: task.root };
+            guest_files::write(&initramfs, self.store, kernel, &files)?;
+            vmlinux::bootable(self.store, kernel)?
+        };
 
         let (events, inbox) = mpsc::channel();
         let listener = UnixListener::bind(&channel).map_err(Error::file("cannot listen at", &channel))?;

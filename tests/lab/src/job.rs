@@ -16,7 +16,7 @@ const DEVICE: &str = "mlx5_0";
 /// How long the driver may take to bring the card up once it is loaded.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// From a block that is nobody's (RFC 5737); the wire's other end is what the program makes of it.
-const ADDRESS: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 2);
+pub(crate) const ADDRESS: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 2);
 
 /// Where a program of the host lies in the guest.
 pub(crate) fn program_path(name: &str) -> PathBuf {

@@ -86,7 +86,7 @@ pub(crate) struct ProgramOptions {
     /// Bring a file of the guest to the host when the program has ended (relative paths: from the program's folder)
     #[arg(long, value_name = "GUEST[:HOST]")]
     pub(crate) out: Vec<String>,
-    /// Give the card's network interface the address 192.0.2.2/24 and bring it up
+    /// Give the card's network interface the address 192.0.2.2/24 and bring it up (--wire-in does so too)
     #[arg(long)]
     pub(crate) net: bool,
     /// Add a second RDMA device, `rxe0`, that is not mlx5's

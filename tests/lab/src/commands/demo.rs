@@ -32,12 +32,10 @@ struct Anchor {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<u8> {
     let machine = &arguments.machine;
-    let init = payload::build(Payload::Init)?;
     let tool = payload::build(Payload::Tool)?;
     let store = Store::open()?;
     let kernel = store.kernel(KernelName::V6_12)?;
-    let lab =
-        Lab { store: &store, qemu: machine.qemu(&store)?, options: machine, patience: boot::PATIENCE, init };
+    let lab = Lab::new(&store, machine, boot::PATIENCE)?;
 
     println!(
         "Booting Linux {} with an emulated ConnectX; its own mlx5 driver brings the card up.",
@@ -83,9 +81,7 @@ fn explain(anchor: &Anchor, release: &str) {
     println!(
         "A flow table of your own that forwards to {id:#x} hands its packets back to the kernel's steering."
     );
-    println!(
-        "uverbs asked for it with one ioctl on /dev/infiniband/uverbs0: no libibverbs, no libmlx5, no C."
-    );
+    println!("It took one ioctl on /dev/infiniband/uverbs0 to make it: no libibverbs, no libmlx5, no C.");
     println!(
         "What you saw was the unmodified mlx5_core and mlx5_ib of Linux {release}; only the card was emulated."
     );

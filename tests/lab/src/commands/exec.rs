@@ -12,7 +12,7 @@ use crate::{
     fetch::Store,
     job,
     options::{KernelOptions, MachineOptions, ProgramOptions, two_paths},
-    payload::{self, Payload},
+    payload,
     run::Stream,
 };
 
@@ -70,12 +70,12 @@ pub(crate) fn run_program(
     options: &ProgramOptions,
     program: Program,
 ) -> Result<u8> {
-    let init = payload::build(Payload::Init)?;
     let store = Store::open()?;
     let kernel = kernel.kernel(&store)?;
-    let lab =
-        Lab { store: &store, qemu: machine.qemu(&store)?, options: machine, patience: boot::PATIENCE, init };
-    let job = job::for_program(program.path, program.args, &kernel, machine.card.profile, options);
+    let lab = Lab::new(&store, machine, boot::PATIENCE)?;
+    let mut job = job::for_program(program.path, program.args, &kernel, machine.card.profile, options);
+    // Frames that come in are to be received.
+    job.address = job.address.or_else(|| machine.card.wire_in.is_some().then_some(job::ADDRESS));
     let mut files = program.files;
     for file in &options.file {
         let (host, guest) = two_paths(file);

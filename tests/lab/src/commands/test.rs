@@ -2,14 +2,16 @@
 
 use std::{
     io::{self, BufRead, BufReader, Write},
+    num::NonZero,
     process::Stdio,
+    sync::{Mutex, MutexGuard, PoisonError},
+    thread,
     time::{Duration, Instant},
 };
 
 use crate::{
     boot::{Lab, Task},
     card::Profile,
-    commands::exec::pass_through,
     error::{Error, Result},
     fetch::{Kernel, KernelName, Store},
     job,
@@ -30,6 +32,9 @@ pub(crate) struct Arguments {
     /// Leave the host's tests out
     #[arg(long)]
     no_host: bool,
+    /// Guests that run at a time (as many as there are processors, up to 4)
+    #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u8).range(1..))]
+    jobs: Option<u8>,
     #[command(flatten)]
     machine: MachineOptions,
     /// Only tests whose name holds this text
@@ -39,8 +44,16 @@ pub(crate) struct Arguments {
 
 /// How long all device tests of one boot may take.
 const PATIENCE: Duration = Duration::from_mins(10);
-/// The kernels on which each profile is tried; `default` is tried on all.
-const PROFILE_KERNELS: [KernelName; 3] = [KernelName::V6_1, KernelName::V6_12, KernelName::V7];
+/// More guests than these at a time want a user who knows how much memory there is: each has a gigabyte.
+const MOST_JOBS: usize = 4;
+
+impl Arguments {
+    /// How many guests run at a time.
+    fn jobs(&self) -> usize {
+        let processors = || thread::available_parallelism().map_or(1, NonZero::get);
+        self.jobs.map_or_else(|| processors().min(MOST_JOBS), usize::from)
+    }
+}
 
 pub(crate) fn run(arguments: &Arguments) -> Result<u8> {
     let mut tally = Tally::default();
@@ -48,81 +61,109 @@ pub(crate) fn run(arguments: &Arguments) -> Result<u8> {
         tally += host_tests(arguments.filter.as_deref())?;
     }
     let store = Store::open()?;
-    let lab = Lab {
-        store: &store,
-        qemu: arguments.machine.qemu(&store)?,
-        options: &arguments.machine,
-        patience: PATIENCE,
-        init: payload::build(Payload::Init)?,
-    };
-    let program = [job::program_file(Payload::DeviceTests.name(), payload::build(Payload::DeviceTests)?)];
-    let kernels = if arguments.kernel.is_empty() { &KernelName::ALL[..] } else { &arguments.kernel[..] };
-    for &name in kernels {
-        let kernel = match store.kernel(name) {
-            Ok(kernel) => kernel,
-            // A suite may leave the mirrors: that is no fault of what is tested.
-            Err(error) if arguments.kernel.is_empty() => {
-                println!("device tests on {name}: skipped: {error}");
-                tally.skipped += 1;
-                continue;
-            }
-            Err(error) => return Err(error.into()),
-        };
-        for profile in Profile::ALL {
-            if profile == Profile::default() || PROFILE_KERNELS.contains(&name) {
-                tally += device_tests(&lab, &kernel, profile, &program, arguments.filter.as_deref());
-            }
+    let lab = Lab::new(&store, &arguments.machine, PATIENCE)?;
+    // The tests run the tool, too.
+    let payloads = [Payload::DeviceTests, Payload::Tool];
+    let programs = payloads
+        .map(|payload| payload::build(payload).map(|image| job::program_file(payload.name(), image)))
+        .into_iter()
+        .collect::<Result<Vec<_>>>()?;
+    let filter = arguments.filter.as_deref();
+    let kernels = kernels(&store, &arguments.kernel, &mut tally)?;
+    let runs = kernels.iter().flat_map(|kernel| profiles(kernel).map(move |profile| (kernel, profile)));
+
+    let (queue, sum) = (Mutex::new(runs), Mutex::new(tally));
+    let next = || lock(&queue).next();
+    thread::scope(|scope| {
+        for _ in 0..arguments.jobs() {
+            scope.spawn(|| {
+                while let Some((kernel, profile)) = next() {
+                    let (tally, report) = device_tests(&lab, kernel, profile, &programs, filter);
+                    // The sum's lock keeps the reports apart, too.
+                    let mut sum = lock(&sum);
+                    println!("\n{report}");
+                    *sum += tally;
+                }
+            });
         }
-    }
+    });
+    let tally = *lock(&sum);
     println!("\n{tally}");
     Ok(u8::from(tally.failed > 0))
 }
 
-/// One boot: all device tests on a kernel and a profile.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The kernels to test on. Of those that nobody named, one that cannot be had is skipped: a suite may leave the mirrors,
+/// which is no fault of what is tested.
+fn kernels(store: &Store, named: &[KernelName], tally: &mut Tally) -> Result<Vec<Kernel>> {
+    let wanted = if named.is_empty() { &KernelName::ALL[..] } else { named };
+    let mut kernels = Vec::new();
+    for &name in wanted {
+        match store.kernel(name) {
+            Ok(kernel) => kernels.push(kernel),
+            Err(error) if named.is_empty() => {
+                println!("device tests on {name}: skipped: {error}");
+                tally.skipped += 1;
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(kernels)
+}
+
+/// The profiles to test a kernel with. The oldest has no anchors that a profile could take away.
+fn profiles(kernel: &Kernel) -> impl Iterator<Item = Profile> + use<> {
+    let oldest = kernel.name == Some(KernelName::V5_10);
+    Profile::ALL.into_iter().filter(move |&profile| !oldest || profile == Profile::default())
+}
+
+/// One boot: all device tests on a kernel and a profile. What they came to, and all there is to read about them.
 fn device_tests(
     lab: &Lab,
     kernel: &Kernel,
     profile: Profile,
-    program: &[(String, Vec<u8>)],
+    programs: &[(String, Vec<u8>)],
     filter: Option<&str>,
-) -> Tally {
+) -> (Tally, String) {
     let title = format!("device tests on Linux {}, profile {profile}", kernel.release);
-    println!("\n{title}");
+    eprintln!("lab: {title}");
     let started = Instant::now();
     let args = filter.map(str::to_owned).into_iter().collect();
-    let mut job = job::for_program(
-        job::program_path(Payload::DeviceTests.name()),
-        args,
-        kernel,
-        profile,
-        &ProgramOptions { rxe: true, net: true, ..ProgramOptions::default() },
-    );
+    let options = ProgramOptions { rxe: true, net: true, ..ProgramOptions::default() };
+    let path = job::program_path(Payload::DeviceTests.name());
+    let mut job = job::for_program(path, args, kernel, profile, &options);
     job.env.push(("RUST_BACKTRACE".to_owned(), "1".to_owned()));
-    let mut output = Vec::new();
-    let result =
-        lab.run(kernel, profile, &Task { job: &job, files: program, root: None }, &mut |stream, bytes| {
-            if stream == Stream::Stdout {
-                output.extend_from_slice(bytes);
-            }
-            pass_through(stream, bytes);
-        });
+
+    let (mut output, mut all) = (Vec::new(), format!("{title}\n").into_bytes());
+    let task = Task { job: &job, files: programs, root: None };
+    let result = lab.run(kernel, profile, &task, &mut |stream, bytes| {
+        if stream == Stream::Stdout {
+            output.extend_from_slice(bytes);
+        }
+        all.extend_from_slice(bytes);
+    });
     let mut tally = Tally::of(&String::from_utf8_lossy(&output));
+    let mut report = String::from_utf8_lossy(&all).into_owned();
+    let mut remark = |text: &str| report.extend(["\n", &title, ": ", text]);
     match result {
         Ok(outcome) if outcome.code == 0 || tally.failed > 0 => {}
         Ok(outcome) => {
-            println!("{title}: the tests ended with {} and named no failed test", outcome.code);
+            remark(&format!("the tests ended with {} and named no failed test", outcome.code));
             tally.failed += 1;
         }
         Err(error) => {
-            println!("{title}: {error}");
+            remark(&error.to_string());
             tally.failed += 1;
         }
     }
     if tally.total() == 0 {
-        println!("{title}: no test ran");
+        remark("no test ran");
     }
-    println!("{title}: {tally}, {:.1} s", started.elapsed().as_secs_f32());
-    tally
+    remark(&format!("{tally}, {:.1} s", started.elapsed().as_secs_f32()));
+    (tally, report)
 }
 
 /// Everything cargo tests on the host; its output passes through.

@@ -129,13 +129,15 @@ fn id_comes_back(lab: &Lab) -> Outcome {
     passed()
 }
 
+/// A way in which an anchor ends.
+type End = fn(SteeringAnchor) -> uverbs::Result<()>;
+
 fn goto_rule(lab: &Lab) -> Outcome {
     let Some(mut card) = Card::connect() else { return skip("only the emulated card tells its rules") };
     let context = lab.open()?;
     need_anchors!(context, FlowTableType::NicRx);
     let priority = Priority::new(9)?;
     let create = |context: &uverbs::Context| SteeringAnchor::create(context, FlowTableType::NicRx, priority);
-    type End = fn(SteeringAnchor) -> uverbs::Result<()>;
     let ends: [(&str, End); 2] = [
         ("destroy", |anchor| anchor.destroy().map_err(|failed| failed.into_parts().1)),
         ("drop", |anchor| {

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
+use std::path::PathBuf;
 
 use libtest_mimic::Failed;
 use serde_json::{Value, json};
@@ -15,7 +16,7 @@ pub(crate) struct Card {
 impl Card {
     /// Connects, if the device under test is the emulated card.
     pub(crate) fn connect() -> Option<Self> {
-        let path = std::env::var_os("CONNECTX_CONTROL")?;
+        let path = PathBuf::from(std::env::var_os("CONNECTX_CONTROL")?);
         let port = File::options().read(true).write(true).open(&path);
         let port = port.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         Some(Self { port: BufReader::new(port) })

@@ -62,10 +62,12 @@ fn hold_anchor(device: &str) -> Result<(), Box<dyn std::error::Error>> {
     let anchor = anchor(device)?;
     println!("{}", anchor.id().get());
     std::io::stdin().read_to_end(&mut Vec::new())?;
-    Ok(drop(anchor))
+    drop(anchor);
+    Ok(())
 }
 
 /// Tries to create an anchor and tells how that went.
+#[expect(clippy::unnecessary_wraps, reason = "a role like the others")]
 fn report_anchor(device: &str) -> Result<(), Box<dyn std::error::Error>> {
     match anchor(device) {
         Ok(anchor) => println!("{}", anchor.id().get()),

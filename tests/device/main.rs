@@ -16,6 +16,7 @@ mod privileges;
 mod sandbox;
 mod stress;
 mod syscalls;
+mod tool;
 mod unbind;
 mod wire;
 
@@ -58,6 +59,7 @@ fn main() -> ExitCode {
         device::TESTS,
         context::TESTS,
         anchors::TESTS,
+        tool::TESTS,
         privileges::TESTS,
         devx::TESTS,
         sandbox::TESTS,
@@ -87,11 +89,13 @@ fn passed() -> Outcome {
 }
 
 /// The test cannot run here, and why.
+#[expect(clippy::unnecessary_wraps, reason = "the last line of a test, whose type this is")]
 fn skip(reason: &str) -> Outcome {
     Ok(Completion::ignored_with(reason))
 }
 
 /// Fails a test with the values that differ.
+#[expect(clippy::needless_pass_by_value, reason = "as `assert_eq!`, which takes literals too")]
 fn equal<T: PartialEq + std::fmt::Debug>(what: &str, found: T, expected: T) -> Result<(), Failed> {
     if found == expected {
         Ok(())

@@ -212,6 +212,10 @@ impl Error {
             Self::NotMlx5 { .. } => Some(Lacking::Driver),
             #[cfg(feature = "std")]
             Self::Node { errno, .. } if is_permission(*errno) => Some(Lacking::Privilege),
+            #[cfg(feature = "std")]
+            Self::Invalid(crate::flow::Invalid::NoIgnoreFlowLevel { .. }) => Some(Lacking::Firmware),
+            #[cfg(feature = "std")]
+            Self::Invalid(crate::flow::Invalid::NoTables { .. }) => Some(Lacking::Function),
             _ => None,
         }
     }
@@ -242,6 +246,14 @@ impl Error {
             #[cfg(feature = "std")]
             Self::UnknownDriver { .. } => {
                 Some("let the process open netlink sockets: the kernel tells the driver there")
+            }
+            #[cfg(feature = "std")]
+            Self::Invalid(crate::flow::Invalid::NoIgnoreFlowLevel { .. }) => {
+                Some("a newer firmware may have it; `uverbs show` tells the card's capabilities")
+            }
+            #[cfg(feature = "std")]
+            Self::Invalid(crate::flow::Invalid::NoTables { .. }) => {
+                Some("use another function of the card, such as the one that manages the eswitch")
             }
             _ => None,
         }

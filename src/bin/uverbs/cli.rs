@@ -8,6 +8,7 @@ use clap::{Args, Parser, Subcommand};
 use uverbs::{FlowTableType, Priority};
 
 use crate::event::Event;
+use crate::failure::Failure;
 use crate::output::Output;
 
 /// Exit status of a command line that could not be understood; nothing was opened.
@@ -118,9 +119,11 @@ fn table_type_parser() -> impl TypedValueParser<Value = FlowTableType> {
 pub(crate) fn parse() -> Result<Cli, ExitCode> {
     Cli::try_parse().map_err(|error| match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
-            // A reader that has gone away has no use for a message.
-            let _ = error.print();
-            ExitCode::SUCCESS
+            let printed = error.print();
+            printed.map_or_else(
+                |error| Failure::from(error).report(&mut Output::stdout(false)),
+                |()| ExitCode::SUCCESS,
+            )
         }
         _ => {
             let _ = error.print();

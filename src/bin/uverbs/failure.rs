@@ -1,7 +1,7 @@
 //! Why a command failed, and how the caller hears of it.
 
 use std::error::Error as _;
-use std::io;
+use std::io::{self, Write as _};
 use std::process::ExitCode;
 
 use uverbs::Lacking;
@@ -58,7 +58,8 @@ impl Failure {
             text.extend(line.iter().map(|line| format!("{name}: {line}\n")));
         }
         // In one piece: the standard output may be the same terminal.
-        eprint!("{text}");
+        // Whoever closed it does not want to be told, and the exit status still is.
+        let _ = io::stderr().write_all(text.as_bytes());
         if output.is_json() {
             // There is no third place to complain about a lost standard output.
             let _ = output.json(&event);

@@ -105,9 +105,12 @@ fn pair(text: &str) -> Result<(String, String)> {
     Ok((name.to_owned(), value.to_owned()))
 }
 
+/// No guest needs more than a day.
+const LONGEST: u64 = 24 * 60 * 60;
+
 fn seconds(text: &str) -> Result<Duration> {
     match text.parse() {
-        Ok(seconds) if seconds > 0 => Ok(Duration::from_secs(seconds)),
-        _ => Err(Error::Usage("a whole number of seconds expected, from 1".to_owned())),
+        Ok(seconds) if (1..=LONGEST).contains(&seconds) => Ok(Duration::from_secs(seconds)),
+        _ => Err(Error::Usage(format!("a whole number of seconds expected, from 1 to {LONGEST}"))),
     }
 }

@@ -1,5 +1,7 @@
 //! `uverbs anchor create`: an anchor for as long as the command runs.
 
+use std::io;
+
 use uverbs::{Device, SteeringAnchor};
 
 use crate::cli::CreateArguments;
@@ -24,9 +26,12 @@ pub(crate) fn run(arguments: &CreateArguments, output: &mut Output) -> Result<()
         priority: priority.get(),
         flow_table_id: anchor.id().get(),
     };
-    output.print(&Event::Anchor(created.clone()), text(&created))?;
+    // Elsewhere a reader that went away has seen enough; here it will never know what is held for it.
+    let told =
+        |result: io::Result<()>| result.map_err(|error| if *hold { io::Error::other(error) } else { error });
+    told(output.print(&Event::Anchor(created.clone()), text(&created)))?;
     if let Some(interrupt) = interrupt {
-        output.print(&Event::Ready, "ready\n")?;
+        told(output.print(&Event::Ready, "ready\n"))?;
         interrupt.wait()?;
     }
     anchor.destroy().map_err(uverbs::Error::from).while_doing(|| {

@@ -51,7 +51,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         flows.push(into_sandbox(&port)?);
     }
 
-    println!("ready: {} flows, entries {} and {}", flows.len(), drop_vxlan.index(), hand_back.index());
+    println!("{} flows, entries {} and {}", flows.len(), drop_vxlan.index(), hand_back.index());
+    println!("ready");
     loop {
         sleep(Duration::from_secs(1));
         let (dropped, returned) = (dropped.query()?, returned.query()?);

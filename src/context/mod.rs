@@ -6,6 +6,7 @@ mod gid;
 mod guid;
 mod handles;
 mod object;
+mod owned;
 mod port;
 #[cfg(test)]
 mod tests;
@@ -20,6 +21,7 @@ use rustix::{
     process::{Pid, getpid},
 };
 
+pub(crate) use self::owned::Owned;
 #[cfg(test)]
 pub(crate) use self::tests::{fake_context, inherited_context};
 pub use self::{

@@ -9,6 +9,7 @@ use crate::{
         Command, Method,
         class::{BytesIn, BytesOut, ConstIn, Fd, Handle, NewHandle, ValueIn},
     },
+    context::Owned,
 };
 
 const OBJECT: u16 = cmds::MLX5_IB_OBJECT_DEVX_OBJ;
@@ -51,10 +52,8 @@ const ASYNC_OUT_LEN: ConstIn = ConstIn(cmds::MLX5_IB_ATTR_DEVX_OBJ_QUERY_ASYNC_O
 #[doc(alias("mlx5dv_devx_obj", "MLX5_IB_OBJECT_DEVX_OBJ"))]
 #[derive(Debug)]
 pub struct Object {
-    context: Context,
-    handle: u32,
+    owned: Owned,
     opcode: u16,
-    destroyed: bool,
 }
 
 impl Object {
@@ -74,8 +73,8 @@ impl Object {
         command.bytes_out(CREATE_OUT, outbox)?;
         match context.send(command) {
             Ok(reply) => {
-                let (handle, opcode) = (reply.handle(new), mailbox::opcode(inbox));
-                Ok(Self { context: context.clone(), handle, opcode, destroyed: false })
+                let owned = Owned::new(context, reply.handle(new), (DESTROY, DESTROY_HANDLE));
+                Ok(Self { owned, opcode: mailbox::opcode(inbox) })
             }
             Err(error) => Err(call::refused(error, inbox, outbox)),
         }
@@ -112,11 +111,11 @@ impl Object {
     ) -> Result<()> {
         call::check_inbox(inbox)?;
         outbox.fill(0);
-        let mut command = Command::<3>::new(method, self.context.driver_number());
-        command.handle(handle, self.handle);
+        let mut command = Command::<3>::new(method, self.context().driver_number());
+        command.handle(handle, self.handle());
         command.bytes_in(input, inbox)?;
         command.bytes_out(output, outbox)?;
-        match self.context.send(command) {
+        match self.context().send(command) {
             Ok(_) => Ok(()),
             Err(error) => Err(call::refused(error, inbox, outbox)),
         }
@@ -132,26 +131,26 @@ impl Object {
     #[doc(alias("mlx5dv_devx_obj_query_async", "MLX5_IB_METHOD_DEVX_OBJ_ASYNC_QUERY"))]
     pub fn query_async(&self, answers: &AsyncCommands, id: u64, inbox: &[u8], length: u16) -> Result<()> {
         call::check_inbox(inbox)?;
-        let mut command = Command::<5>::new(ASYNC_QUERY, self.context.driver_number());
-        command.handle(ASYNC_HANDLE, self.handle);
+        let mut command = Command::<5>::new(ASYNC_QUERY, self.context().driver_number());
+        command.handle(ASYNC_HANDLE, self.handle());
         command.bytes_in(ASYNC_IN, inbox)?;
         command.fd(ASYNC_FD, answers.expect(length));
         command.value_in(ASYNC_ID, &id);
         command.constant(ASYNC_OUT_LEN, length.into());
-        self.context.send(command)?;
+        self.context().send(command)?;
         Ok(())
     }
 
     /// The context that the object belongs to.
     #[must_use]
     pub const fn context(&self) -> &Context {
-        &self.context
+        self.owned.context()
     }
 
     /// The kernel's handle, unique among the objects of the context's file.
     #[must_use]
     pub const fn handle(&self) -> u32 {
-        self.handle
+        self.owned.handle()
     }
 
     /// The command that created the object: `MLX5_CMD_OP_*`.
@@ -166,26 +165,9 @@ impl Object {
     /// The firmware's status as an errno, with the object: `EBUSY` or `EINVAL` if something still uses it.
     #[doc(alias("mlx5dv_devx_obj_destroy", "MLX5_IB_METHOD_DEVX_OBJ_DESTROY"))]
     pub fn destroy(mut self) -> Result<(), DestroyError<Self>> {
-        match self.destroy_in_place() {
+        match self.owned.destroy_in_place() {
             Ok(()) => Ok(()),
             Err(error) => Err(DestroyError::new(self, error)),
-        }
-    }
-
-    fn destroy_in_place(&mut self) -> Result<()> {
-        let mut command = Command::<1>::new(DESTROY, self.context.driver_number());
-        command.handle(DESTROY_HANDLE, self.handle);
-        self.context.send(command)?;
-        self.destroyed = true;
-        Ok(())
-    }
-}
-
-impl Drop for Object {
-    fn drop(&mut self) {
-        if !self.destroyed && self.context.is_ours() {
-            // A refusal leaves the object to the kernel: see the type's docs.
-            let _ = self.destroy_in_place();
         }
     }
 }

@@ -11,6 +11,7 @@ use crate::{
         Command, Method,
         class::{ConstIn, Handle, NewHandle, Out},
     },
+    context::Owned,
 };
 
 const OBJECT: u16 = cmds::MLX5_IB_OBJECT_UAR;
@@ -45,12 +46,10 @@ pub enum UarMapping {
 #[doc(alias("mlx5dv_devx_uar", "MLX5_IB_OBJECT_UAR"))]
 #[derive(Debug)]
 pub struct Uar {
-    context: Context,
-    handle: u32,
+    owned: Owned,
     page: u32,
     offset: u64,
     length: u32,
-    destroyed: bool,
 }
 
 impl Uar {
@@ -72,7 +71,7 @@ impl Uar {
         command.out(ALLOC_LENGTH, &mut length);
         command.out(ALLOC_PAGE, &mut page);
         let handle = context.send(command)?.handle(new);
-        Ok(Self { context: context.clone(), handle, page, offset, length, destroyed: false })
+        Ok(Self { owned: Owned::new(context, handle, (DESTROY, DESTROY_HANDLE)), page, offset, length })
     }
 
     /// The firmware's number of the page, for a field such as `uar_page`.
@@ -99,26 +98,9 @@ impl Uar {
     /// The kernel's, with the page.
     #[doc(alias("mlx5dv_devx_free_uar", "MLX5_IB_METHOD_UAR_OBJ_DESTROY"))]
     pub fn destroy(mut self) -> Result<(), DestroyError<Self>> {
-        match self.destroy_in_place() {
+        match self.owned.destroy_in_place() {
             Ok(()) => Ok(()),
             Err(error) => Err(DestroyError::new(self, error)),
-        }
-    }
-
-    fn destroy_in_place(&mut self) -> Result<()> {
-        let mut command = Command::<1>::new(DESTROY, self.context.driver_number());
-        command.handle(DESTROY_HANDLE, self.handle);
-        self.context.send(command)?;
-        self.destroyed = true;
-        Ok(())
-    }
-}
-
-impl Drop for Uar {
-    fn drop(&mut self) {
-        if !self.destroyed && self.context.is_ours() {
-            // What cannot be freed now is freed by the kernel when the context is closed.
-            let _ = self.destroy_in_place();
         }
     }
 }

@@ -10,11 +10,12 @@ use bitflags::bitflags;
 use uverbs_uapi::mlx5_user_ioctl_cmds as cmds;
 
 use crate::{
-    Context, DestroyError, Error, Result,
+    Context, DestroyError, Result,
     command::{
         Command, Method,
         class::{ConstIn, FlagsIn, Handle, NewHandle, Out, RawFd, ValueIn},
     },
+    context::Owned,
 };
 
 const OBJECT: u16 = cmds::MLX5_IB_OBJECT_DEVX_UMEM;
@@ -146,12 +147,10 @@ bitflags! {
 #[doc(alias("mlx5dv_devx_umem", "MLX5_IB_OBJECT_DEVX_UMEM"))]
 #[derive(Debug)]
 pub struct Umem {
-    context: Context,
-    handle: u32,
+    owned: Owned,
     id: u32,
     /// `None`: memory of a dma-buf, or taken out by `deregister`.
     memory: Option<SharedMemory>,
-    registered: bool,
 }
 
 impl Umem {
@@ -176,8 +175,8 @@ impl Umem {
         command.out(REG_ID, &mut id);
         match context.send(command) {
             Ok(reply) => {
-                let handle = reply.handle(new);
-                Ok(Self { context: context.clone(), handle, id, memory: Some(memory), registered: true })
+                let owned = Owned::new(context, reply.handle(new), (DEREG, DEREG_HANDLE));
+                Ok(Self { owned, id, memory: Some(memory) })
             }
             Err(error) => Err(DestroyError::new(memory, error)),
         }
@@ -208,7 +207,7 @@ impl Umem {
         command.constant(REG_PAGE_SIZES, page_sizes);
         command.raw_fd(REG_DMABUF, dmabuf);
         let handle = context.send(command)?.handle(new);
-        Ok(Self { context: context.clone(), handle, id, memory: None, registered: true })
+        Ok(Self { owned: Owned::new(context, handle, (DEREG, DEREG_HANDLE)), id, memory: None })
     }
 
     /// The firmware's number of the memory, for a field such as `wq_umem_id`.
@@ -229,25 +228,17 @@ impl Umem {
     /// The firmware's, with the registration: `EBUSY` or `EINVAL` if an object still uses the memory.
     #[doc(alias("mlx5dv_devx_umem_dereg", "MLX5_IB_METHOD_DEVX_UMEM_DEREG"))]
     pub fn deregister(mut self) -> Result<Option<SharedMemory>, DestroyError<Self>> {
-        match self.deregister_in_place() {
+        match self.owned.destroy_in_place() {
             Ok(()) => Ok(self.memory.take()),
             Err(error) => Err(DestroyError::new(self, error)),
         }
-    }
-
-    fn deregister_in_place(&mut self) -> Result<(), Error> {
-        let mut command = Command::<1>::new(DEREG, self.context.driver_number());
-        command.handle(DEREG_HANDLE, self.handle);
-        self.context.send(command)?;
-        self.registered = false;
-        Ok(())
     }
 }
 
 impl Drop for Umem {
     fn drop(&mut self) {
         // In a forked child the pages are a copy that no card knows, and the registration is the parent's.
-        if self.registered && self.context.is_ours() && self.deregister_in_place().is_err() {
+        if self.owned.end().is_err() {
             core::mem::forget(self.memory.take());
         }
     }

@@ -2,7 +2,7 @@
 
 use core::mem;
 
-use crate::{Context, DestroyError, Error, devx::Object};
+use crate::{Context, DestroyError, Error, context::Owned, devx::Object};
 
 /// An object that can be destroyed in one step that may fail.
 pub(super) trait Destroy: Sized + core::fmt::Debug {
@@ -13,6 +13,16 @@ pub(super) trait Destroy: Sized + core::fmt::Debug {
 impl Destroy for Object {
     fn destroy(self) -> Result<(), DestroyError<Self>> {
         self.destroy()
+    }
+
+    fn context(&self) -> &Context {
+        self.context()
+    }
+}
+
+impl Destroy for Owned {
+    fn destroy(mut self) -> Result<(), DestroyError<Self>> {
+        self.destroy_in_place().map_err(|error| DestroyError::new(self, error))
     }
 
     fn context(&self) -> &Context {

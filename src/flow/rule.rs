@@ -5,18 +5,14 @@ use std::sync::Arc;
 use rustix::io::Errno;
 use uverbs_uapi::mlx5_user_ioctl_cmds as cmds;
 
-use super::{
-    FlowCounter, FlowTable, FlowTag, Invalid, Match,
-    identity::same_context,
-    kept::{Destroy, Kept},
-    roads,
-};
+use super::{FlowCounter, FlowTable, FlowTag, Invalid, Match, identity::same_context, kept::Kept, roads};
 use crate::{
     Context, DestroyError, Error, FlowTableType, KernelRelease, Priority, Result,
     command::{
         Command, Method, Refusal,
         class::{BytesIn, ConstIn, EnumIn, FlagsIn, Handle, HandleArray, NewHandle, ValueIn},
     },
+    context::Owned,
     devx::Object,
     error::Reason,
 };
@@ -43,30 +39,6 @@ const FLOW_FLAGS: FlagsIn = FlagsIn(cmds::MLX5_IB_ATTR_CREATE_FLOW_FLAGS);
 const FLOW_DESTROY: Method = Method::new(FLOW, cmds::MLX5_IB_METHOD_DESTROY_FLOW);
 const FLOW_DESTROY_HANDLE: Handle = Handle(cmds::MLX5_IB_ATTR_DESTROY_FLOW_HANDLE);
 
-/// A steering object of the kernel.
-#[derive(Debug)]
-struct Steering {
-    context: Context,
-    handle: u32,
-    destroy: (Method, Handle),
-}
-
-impl Destroy for Steering {
-    fn destroy(self) -> Result<(), DestroyError<Self>> {
-        let (method, handle) = self.destroy;
-        let mut command = Command::<1>::new(method, self.context.driver_number());
-        command.handle(handle, self.handle);
-        match self.context.send(command) {
-            Ok(_) => Ok(()),
-            Err(error) => Err(DestroyError::new(self, error)),
-        }
-    }
-
-    fn context(&self) -> &Context {
-        &self.context
-    }
-}
-
 /// What flows of one priority in the kernel's tables compare.
 ///
 /// The kernel looks at lower priorities first. A handle: clones are the same matcher, which goes when the last clone
@@ -81,7 +53,7 @@ pub struct FlowMatcher(Arc<Matcher>);
 
 #[derive(Debug)]
 struct Matcher {
-    kept: Kept<Steering, ()>,
+    kept: Kept<Owned, ()>,
     about: About,
 }
 
@@ -114,8 +86,7 @@ impl FlowMatcher {
         command.value_in(MATCHER_CRITERIA, &criteria.criteria());
         command.constant(MATCHER_TABLE_TYPE, table_type.to_kernel().into());
         let handle = context.send(command)?.handle(new);
-        let destroy = (MATCHER_DESTROY, MATCHER_DESTROY_HANDLE);
-        let steering = Steering { context: context.clone(), handle, destroy };
+        let steering = Owned::new(context, handle, (MATCHER_DESTROY, MATCHER_DESTROY_HANDLE));
         let about = About { table_type, priority, criteria: criteria.clone() };
         Ok(Self(Arc::new(Matcher { kept: Kept::new(steering, ()), about })))
     }
@@ -140,13 +111,13 @@ impl FlowMatcher {
     /// The context that the matcher belongs to.
     #[must_use]
     pub fn context(&self) -> &Context {
-        &self.0.kept.object().context
+        self.0.kept.object().context()
     }
 
     /// The kernel's handle.
     #[must_use]
     pub fn handle(&self) -> u32 {
-        self.0.kept.object().handle
+        self.0.kept.object().handle()
     }
 
     /// Destroys the matcher.
@@ -253,8 +224,7 @@ impl FlowBuilder<'_> {
             command.handles(FLOW_COUNTERS, counters)?;
         }
         let handle = command.send(context.fd()).map_err(explain)?.handle(new);
-        let steering =
-            Steering { context: context.clone(), handle, destroy: (FLOW_DESTROY, FLOW_DESTROY_HANDLE) };
+        let steering = Owned::new(context, handle, (FLOW_DESTROY, FLOW_DESTROY_HANDLE));
         Ok(Flow { kept: Kept::new(steering, Needs { road, counter, matcher: matcher.clone() }) })
     }
 }
@@ -311,7 +281,7 @@ impl Drop for Road {
 #[doc(alias("ibv_flow", "mlx5dv_create_flow"))]
 #[derive(Debug)]
 pub struct Flow {
-    kept: Kept<Steering, Needs>,
+    kept: Kept<Owned, Needs>,
 }
 
 /// In the order in which it is let go of.
@@ -339,7 +309,7 @@ impl Flow {
     /// The kernel's handle.
     #[must_use]
     pub fn handle(&self) -> u32 {
-        self.kept.object().handle
+        self.kept.object().handle()
     }
 
     /// Removes the flow: from now on packets pass by.

@@ -52,20 +52,39 @@ pub(crate) struct Card {
     bar: Bar,
     lengths: Lengths,
     capabilities: Capabilities,
-    function: Function,
-    port: Port,
-    queue_pairs: QueuePairs,
-    devx: Devx,
+    state: State,
     objects: Objects,
     eqs: EventQueues,
-    steering: Steering,
-    queues: Queues,
     wire: Wire,
     bypass: bool,
     faults: Vec<Fault>,
     counts: BTreeMap<String, u64>,
     report: Report,
     trace: Trace,
+}
+
+/// What the driver has made of the card since the last reset.
+#[derive(Debug)]
+struct State {
+    function: Function,
+    port: Port,
+    queue_pairs: QueuePairs,
+    devx: Devx,
+    steering: Steering,
+    queues: Queues,
+}
+
+impl State {
+    fn new(capabilities: &Capabilities) -> Self {
+        Self {
+            function: Function::default(),
+            port: Port::default(),
+            queue_pairs: QueuePairs::default(),
+            devx: Devx::default(),
+            steering: Steering::new(Limits::from_capabilities(|area| capabilities.area(area, false))),
+            queues: Queues::default(),
+        }
+    }
 }
 
 impl Card {
@@ -75,19 +94,13 @@ impl Card {
         for (name, value) in &config.capabilities {
             capabilities.set(name, *value).map_err(|why| io::Error::new(io::ErrorKind::InvalidInput, why))?;
         }
-        let limits = Limits::from_capabilities(|area| capabilities.area(area, false));
         Ok(Self {
             config: pci::Config::new(config.profile.device_id()),
             bar: Bar::new(),
             lengths: Lengths::new(),
-            function: Function::default(),
-            port: Port::default(),
-            queue_pairs: QueuePairs::default(),
-            devx: Devx::default(),
+            state: State::new(&capabilities),
             objects: Objects::limited(capabilities.area(prm::MLX5_CAP_GENERAL, false)),
             eqs: EventQueues::new(pci::VECTORS.into()),
-            steering: Steering::new(limits),
-            queues: Queues::default(),
             wire: Wire::open(&config.wire)?,
             bypass: config.bypass,
             faults: config.faults.clone(),
@@ -145,10 +158,10 @@ impl Card {
 
     /// Gives the command to the family it belongs to.
     fn dispatch(&mut self, memory: &Memory, request: &Request<'_>, reply: &mut Reply<'_>) -> Answer {
-        if let Some(answer) = self.steering.command(request, reply, &mut self.objects) {
+        if let Some(answer) = self.state.steering.command(request, reply, &mut self.objects) {
             return answer;
         }
-        if let Some(answer) = self.queues.command(request, reply, &mut self.objects) {
+        if let Some(answer) = self.state.queues.command(request, reply, &mut self.objects) {
             return answer;
         }
         if let Some(answer) = self.eqs.command(request, reply, &mut self.objects) {
@@ -157,24 +170,24 @@ impl Card {
         if let Some(answer) = plain::command(request, reply, &mut self.objects) {
             return answer;
         }
-        if let Some(answer) = self.queue_pairs.command(request, reply, &self.objects) {
+        if let Some(answer) = self.state.queue_pairs.command(request, reply, &self.objects) {
             return answer;
         }
-        if let Some(done) = self.devx.command(request, reply, &mut self.objects) {
+        if let Some(done) = self.state.devx.command(request, reply, &mut self.objects) {
             self.leaked("user context destroyed", done.left);
             return done.answer;
         }
         if let Some(answer) = eswitch::command(request) {
             return answer;
         }
-        if let Some((answer, changed)) = self.port.command(request, reply) {
+        if let Some((answer, changed)) = self.state.port.command(request, reply) {
             if changed {
-                let sub_type = if self.port.is_up() { PORT_UP } else { PORT_DOWN };
+                let sub_type = if self.state.port.is_up() { PORT_UP } else { PORT_DOWN };
                 self.eqs.notify(memory, PORT_CHANGE, sub_type, &PORT_CHANGE_DATA);
             }
             return answer;
         }
-        if let Some(answer) = self.function.command(request, reply, &mut self.capabilities) {
+        if let Some(answer) = self.state.function.command(request, reply, &mut self.capabilities) {
             return answer;
         }
         Err(Refusal::new(Syndrome::UnknownOpcode, request.name()))
@@ -191,8 +204,8 @@ impl Card {
     /// What frames meet, put together for a moment.
     fn data_path<'a>(&'a mut self, memory: &'a Memory) -> DataPath<'a> {
         DataPath {
-            steering: &mut self.steering,
-            queues: &mut self.queues,
+            steering: &mut self.state.steering,
+            queues: &mut self.state.queues,
             wire: &mut self.wire,
             events: &mut self.eqs,
             memory,
@@ -228,7 +241,7 @@ impl Card {
             Question::Counts => Ok(json!({ "counts": self.counts })),
             Question::Objects => Ok(json!({ "objects": self.objects.live() })),
             Question::Tables => {
-                Ok(json!({ "tables": self.steering.tables(), "roots": self.steering.roots() }))
+                Ok(json!({ "tables": self.state.steering.tables(), "roots": self.state.steering.roots() }))
             }
             Question::Mark { text } => {
                 self.trace.line(format_args!("MARK {text}"));
@@ -264,7 +277,7 @@ impl Card {
     pub(crate) fn close(mut self) -> Report {
         let left = self.objects.reset();
         self.leaked("device closed", left);
-        self.report.pages = self.function.pages();
+        self.report.pages = self.state.function.pages();
         self.report
     }
 }
@@ -323,13 +336,8 @@ impl Device for Card {
         self.config.reset();
         self.bar.reset();
         self.capabilities.reset();
-        self.function = Function::default();
-        self.port = Port::default();
-        self.queue_pairs = QueuePairs::default();
-        self.devx = Devx::default();
         self.eqs.reset();
-        self.queues = Queues::default();
-        self.steering = Steering::new(Limits::from_capabilities(|area| self.capabilities.area(area, false)));
+        self.state = State::new(&self.capabilities);
     }
 }
 

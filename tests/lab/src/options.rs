@@ -71,6 +71,17 @@ impl MachineOptions {
     }
 }
 
+/// Everything about one run of one program.
+#[derive(Debug, Args)]
+pub(crate) struct RunOptions {
+    #[command(flatten)]
+    pub(crate) kernel: KernelOptions,
+    #[command(flatten)]
+    pub(crate) machine: MachineOptions,
+    #[command(flatten)]
+    pub(crate) program: ProgramOptions,
+}
+
 /// What the program finds in the guest.
 #[derive(Debug, Default, Args)]
 pub(crate) struct ProgramOptions {

@@ -11,7 +11,7 @@ use crate::{
     error::{Error, Result},
     fetch::Store,
     job,
-    options::{KernelOptions, MachineOptions, ProgramOptions, two_paths},
+    options::{RunOptions, two_paths},
     payload,
     run::Stream,
 };
@@ -22,11 +22,7 @@ use crate::{
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
     #[command(flatten)]
-    kernel: KernelOptions,
-    #[command(flatten)]
-    machine: MachineOptions,
-    #[command(flatten)]
-    program: ProgramOptions,
+    options: RunOptions,
     /// The program
     #[arg(value_name = "BIN")]
     binary: PathBuf,
@@ -42,7 +38,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<u8> {
         .map_or_else(|| "program".to_owned(), |name| name.to_string_lossy().into_owned());
     let image = payload::read_static(&arguments.binary)?;
     let program = Program::of_host(&name, image, arguments.args);
-    run_program(&arguments.kernel, &arguments.machine, &arguments.program, program)
+    run_program(&arguments.options, program)
 }
 
 /// A program, what it is called with, and what it needs around it.
@@ -64,12 +60,8 @@ impl Program {
 }
 
 /// Boots once for one program, and gives its exit code.
-pub(crate) fn run_program(
-    kernel: &KernelOptions,
-    machine: &MachineOptions,
-    options: &ProgramOptions,
-    program: Program,
-) -> Result<u8> {
+pub(crate) fn run_program(options: &RunOptions, program: Program) -> Result<u8> {
+    let RunOptions { kernel, machine, program: options } = options;
     let store = Store::open()?;
     let kernel = kernel.kernel(&store)?;
     let lab = Lab::new(&store, machine, boot::PATIENCE)?;

@@ -9,7 +9,7 @@ use crate::{
     commands::exec::{Program, run_program},
     error::{Error, Result},
     fetch::Store,
-    options::{KernelOptions, MachineOptions, ProgramOptions},
+    options::RunOptions,
 };
 
 /// Where the root has its programs.
@@ -21,11 +21,7 @@ const PROGRAM_FOLDERS: [&str; 4] = ["usr/bin", "usr/sbin", "bin", "sbin"];
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
     #[command(flatten)]
-    kernel: KernelOptions,
-    #[command(flatten)]
-    machine: MachineOptions,
-    #[command(flatten)]
-    program: ProgramOptions,
+    options: RunOptions,
     /// The program and its arguments
     #[arg(last = true, required = true, value_name = "PROGRAM ARGS")]
     command: Vec<String>,
@@ -36,7 +32,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<u8> {
     let mut command = arguments.command.into_iter();
     let name = command.next().unwrap_or_default();
     let program = find(&name, command.collect(), root)?;
-    run_program(&arguments.kernel, &arguments.machine, &arguments.program, program)
+    run_program(&arguments.options, program)
 }
 
 fn find(name: &str, args: Vec<String>, root: PathBuf) -> Result<Program> {

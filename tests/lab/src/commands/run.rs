@@ -3,7 +3,7 @@
 use crate::{
     commands::exec::{Program, run_program},
     error::Result,
-    options::{KernelOptions, MachineOptions, ProgramOptions},
+    options::RunOptions,
     payload::{self, Payload},
 };
 
@@ -13,11 +13,7 @@ use crate::{
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
     #[command(flatten)]
-    kernel: KernelOptions,
-    #[command(flatten)]
-    machine: MachineOptions,
-    #[command(flatten)]
-    program: ProgramOptions,
+    options: RunOptions,
     /// Arguments of `uverbs`
     #[arg(last = true, value_name = "ARGS")]
     args: Vec<String>,
@@ -26,5 +22,5 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: Arguments) -> Result<u8> {
     let tool = payload::build(Payload::Tool)?;
     let program = Program::of_host(Payload::Tool.name(), tool, arguments.args);
-    run_program(&arguments.kernel, &arguments.machine, &arguments.program, program)
+    run_program(&arguments.options, program)
 }

@@ -15,7 +15,7 @@ use uverbs::{Context, Error, FlowTableId, FlowTableType, Lacking, Priority, Stee
 use crate::child::{self, Holder};
 use crate::devx::devx;
 use crate::expectation::Expectation;
-use crate::wire::{Wire, listen, receives};
+use crate::wire::{Wire, listen, receives, take_marked};
 use crate::{Lab, Outcome, Test, ensure, equal, passed, skip};
 
 pub(crate) const TESTS: &[Test] = &[
@@ -26,6 +26,7 @@ pub(crate) const TESTS: &[Test] = &[
     ("sandbox::a_handle_in_use_is_given_back", given_back),
     ("sandbox::a_datagram_goes_through_the_table_and_the_anchor_to_its_socket", through),
     ("sandbox::an_entry_decides_and_changes_in_place", decides),
+    ("sandbox::the_socket_sees_the_tag_as_the_mark_of_the_packet", tag_at_socket),
     ("sandbox::what_matches_nothing_is_dropped_or_goes_where_the_miss_says", misses),
     ("sandbox::tables_chain_by_level", chain),
     ("sandbox::an_anchor_cannot_go_while_an_entry_points_to_it", anchor_is_held),
@@ -304,6 +305,28 @@ fn decides(lab: &Lab) -> Outcome {
     equal("packets", counter.query()?.packets, 2)?;
     sandbox.entry.destroy()?;
     ensure(!wire.arrives(&socket)?, "a table without entries lets pass")?;
+    passed()
+}
+
+fn tag_at_socket(lab: &Lab) -> Outcome {
+    let (context, mut wire) = bench!(lab);
+    let socket = listen(PORT)?;
+    let anchor = anchor(&context, RX, 1)?;
+    let back = || Actions::forward_to(&anchor);
+    let mut sandbox = Sandbox::new(&context, RX, back())?;
+    let _flow = way_in(&context, 0, &sandbox.table)?;
+    // The driver makes a mark of the lower 16 bits of a tag.
+    for (tag, mark) in [(Some(0xbeef), 0xbeef), (None, 0), (Some(0x12_3456), 0x3456)] {
+        sandbox.entry.change(match tag {
+            Some(tag) => back().tag(FlowTag::new(tag)?),
+            None => back(),
+        })?;
+        for wanted in [mark, mark ^ 1] {
+            take_marked(&socket, wanted)?;
+            let arrives = wire.arrives(&socket)?;
+            equal(&format!("tag {tag:x?} arrives as mark {wanted:#x}"), arrives, wanted == mark)?;
+        }
+    }
     passed()
 }
 

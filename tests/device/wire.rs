@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use libtest_mimic::Failed;
 use nix::ifaddrs::getifaddrs;
 use serde_json::{Value, json};
+use socket2::{SockFilter, SockRef};
 
 use crate::Lab;
 use crate::card::Card;
@@ -171,6 +172,22 @@ impl Wire {
 /// An ordinary socket.
 pub(crate) fn listen(port: u16) -> Result<UdpSocket, Failed> {
     Ok(UdpSocket::bind(SocketAddr::new(IpAddr::V4(Ipv4Addr::UNSPECIFIED), port))?)
+}
+
+/// Lets the socket take packets with this mark (`skb->mark`) only, in place of what it took before.
+pub(crate) fn take_marked(socket: &UdpSocket, mark: u32) -> Result<(), Failed> {
+    // linux/bpf_common.h, linux/filter.h
+    const BPF_LD_W_ABS: u16 = 0x20;
+    const BPF_JMP_JEQ_K: u16 = 0x15;
+    const BPF_RET_K: u16 = 0x06;
+    const SKF_AD_MARK: u32 = 0xffff_f000 + 20;
+    let filter = [
+        SockFilter::new(BPF_LD_W_ABS, 0, 0, SKF_AD_MARK),
+        SockFilter::new(BPF_JMP_JEQ_K, 0, 1, mark),
+        SockFilter::new(BPF_RET_K, 0, 0, u32::MAX),
+        SockFilter::new(BPF_RET_K, 0, 0, 0),
+    ];
+    Ok(SockRef::from(socket).attach_filter(&filter)?)
 }
 
 /// Whether exactly this datagram is, or is about to be, in the socket.

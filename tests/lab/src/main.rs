@@ -8,6 +8,7 @@
 
 mod boot;
 mod card;
+mod cc;
 mod commands;
 mod console;
 mod error;
@@ -41,7 +42,7 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Demo(demo::Arguments),
-    /// Download what the lab needs: QEMU, kernels and their headers
+    /// Download what the lab needs: QEMU, kernels, their headers, a sysroot for C programs
     Fetch(fetch::Request),
     Run(commands::run::Arguments),
     Exec(exec::Arguments),

@@ -6,6 +6,7 @@ use std::{
 };
 
 use crate::{
+    cc::{Compile, Linkage},
     commands::exec::{Program, run_program},
     error::{Error, Result},
     fetch::Store,
@@ -17,21 +18,38 @@ const PROGRAM_FOLDERS: [&str; 4] = ["usr/bin", "usr/sbin", "bin", "sbin"];
 
 /// Run a program of rdma-core or iproute2 in the guest, unmodified: `ibv_devinfo`, `rdma`, `devlink`, …
 ///
-/// A path stands for a program of the host that needs no more than their libraries.
+/// A path stands for a program of the host that needs no more than their libraries; one that ends in `.c` is compiled
+/// first, with the machine's C compiler.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
     #[command(flatten)]
     options: RunOptions,
+    /// What a C program is linked with
+    #[arg(long, value_enum, default_value_t = Linkage::Dynamic)]
+    linkage: Linkage,
+    /// Define a macro of a C program
+    #[arg(long, value_name = "NAME[=VALUE]")]
+    define: Vec<String>,
     /// The program and its arguments
     #[arg(last = true, required = true, value_name = "PROGRAM ARGS")]
     command: Vec<String>,
 }
 
 pub(crate) fn run(arguments: Arguments) -> Result<u8> {
-    let root = Store::open()?.peer(false)?;
+    let store = Store::open()?;
+    let root = store.peer(false)?;
     let mut command = arguments.command.into_iter();
     let name = command.next().unwrap_or_default();
-    let program = find(&name, command.collect(), root)?;
+    let source = Path::new(&name);
+    let program = if source.extension().is_some_and(|extension| extension == "c") {
+        let folder = tempfile::tempdir().map_err(Error::system("make a temporary folder"))?;
+        let output = folder.path().join(source.file_stem().unwrap_or_default());
+        let (linkage, defines) = (arguments.linkage, &arguments.define[..]);
+        Compile { source, output: &output, linkage, defines }.run(&store)?;
+        find(&output.to_string_lossy(), command.collect(), root)?
+    } else {
+        find(&name, command.collect(), root)?
+    };
     run_program(&arguments.options, program)
 }
 

@@ -1,4 +1,5 @@
-//! What a boot needs and the workspace does not build: QEMU, stock kernels, their headers.
+//! What a boot needs and the workspace does not build: QEMU, stock kernels, their headers, and a sysroot for the C
+//! programs that the device tests compare with.
 //!
 //! On Debian for x86-64 all of it comes as packages, through the machine's own apt configuration, into a
 //! folder of the lab's own ([`Store`]): no root, nothing installed, no change to the machine. Each thing
@@ -16,6 +17,7 @@ mod product;
 mod qemu;
 mod sources;
 mod store;
+mod sysroot;
 mod unpack;
 
 pub(crate) use error::{Error, Result};
@@ -23,7 +25,7 @@ pub(crate) use kernel::{Kernel, KernelName};
 pub(crate) use qemu::Qemu;
 pub(crate) use store::Store;
 
-/// Download QEMU, the kernels and their headers, so that later commands need no network.
+/// Download QEMU, the kernels, their headers and a sysroot, so that later commands need no network.
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct Request {
     /// A kernel to fetch, may be given again; all of them when none is named.
@@ -67,6 +69,12 @@ pub(crate) fn run(store: &Store, request: &Request) -> Result<()> {
                 }
             }
         }
+    }
+    let sysroot = if request.update { store.update_sysroot() } else { store.sysroot() };
+    // Only C programs want it.
+    match sysroot {
+        Ok(sysroot) => say(&format!("sysroot: {}", sysroot.display())),
+        Err(error) => say(&error.to_string()),
     }
     if request.peer {
         let peer = store.peer(request.update)?;

@@ -17,6 +17,7 @@ use super::{
     product::{Product, rename},
     qemu::{self, Qemu},
     say,
+    sysroot::Sysroot,
     unpack::unpack,
 };
 
@@ -97,6 +98,19 @@ impl Store {
     /// rdma-core and its friends: the root of a file system.
     pub(crate) fn peer(&self, update: bool) -> Result<PathBuf> {
         self.provide(&Peer, update)
+    }
+
+    /// A root for `cc --sysroot`, with rdma-core's headers and libraries; fetched if it is not there.
+    ///
+    /// # Errors
+    /// It cannot be had.
+    pub(crate) fn sysroot(&self) -> Result<PathBuf> {
+        self.provide(&Sysroot, false)
+    }
+
+    /// The same, of the newest packages.
+    pub(super) fn update_sysroot(&self) -> Result<PathBuf> {
+        self.provide(&Sysroot, true)
     }
 
     /// The folder of `product`, made first if it is not there, or if it is old and an `update` is wanted.

@@ -72,12 +72,16 @@ impl Roots {
 
     fn list_by_netlink(&self) -> Result<Vec<Device>, Errno> {
         let mut socket = netlink::Socket::open()?;
-        let mut listed = socket.devices()?;
-        listed.sort_unstable_by_key(|device| device.index);
-        let mut devices = Vec::with_capacity(listed.len());
+        let listed = socket.devices()?;
+        let mut devices = Vec::<Device>::with_capacity(listed.len());
         for listed in listed {
             match socket.char_device(listed.index) {
-                Ok(node) if name::is_uverbs(&node.name) => devices.push(Device::listed(self, listed, node)),
+                Ok(node) if name::is_uverbs(&node.name) => {
+                    let device = Device::listed(self, listed, node);
+                    // The kernel tells them in this order, though nothing promises it: as a rule this is a push.
+                    let place = devices.partition_point(|earlier| earlier.index < device.index);
+                    devices.insert(place, device);
+                }
                 // Not for user space, or gone since.
                 Ok(_) | Err(Errno::OPNOTSUPP | Errno::NODEV | Errno::INVAL | Errno::NODATA) => {}
                 Err(errno) => return Err(errno),

@@ -25,6 +25,7 @@ const ROLES: &[(&str, Role)] = &[
     ("refused-priority", refused_priority),
     ("create-and-destroy", create_and_destroy),
     ("name-to-close", name_to_close),
+    ("become-first-anchor", crate::examples::become_first_anchor),
     ("build-on-anchor", crate::sandbox::build_on_anchor),
 ];
 
@@ -104,7 +105,8 @@ fn create_and_destroy(device: &str) -> Result<(), Box<dyn std::error::Error>> {
 }
 
 fn name_to_close(device: &str) -> Result<(), Box<dyn std::error::Error>> {
-    counted(|| anchor(device).map(drop))?.map_err(Into::into)
+    counted(|| Ok::<_, uverbs::Error>(anchor(device)?.destroy()?))??;
+    Ok(())
 }
 
 fn command(device: &str, role: &str) -> std::io::Result<Command> {
@@ -170,6 +172,38 @@ impl Holder {
     }
 }
 
+/// Starts a child that waits for the tracer, with the tracer there.
+fn traced(device: &str, role: &str, options: ptrace::Options) -> Result<(Child, Pid), Failed> {
+    let mut child = command(device, role)?.spawn()?;
+    let pid = Pid::from_raw(i32::try_from(child.id())?);
+    ptrace::seize(pid, options)?;
+    ptrace::interrupt(pid)?;
+    child.stdin.take().ok_or("no input")?.write_all(b"g")?;
+    Ok((child, pid))
+}
+
+/// The most memory, in KiB, that a child's last program has had resident. (`wait4` tells more: its parent's, too.)
+pub(crate) fn peak_memory(device: &str, role: &str) -> Result<u64, Failed> {
+    let (_child, pid) = traced(device, role, ptrace::Options::PTRACE_O_TRACEEXIT)?;
+    let mut peak = None;
+    loop {
+        match waitpid(pid, None)? {
+            WaitStatus::Exited(_, 0) => return peak.ok_or_else(|| "it did not stop at its exit".into()),
+            WaitStatus::PtraceEvent(_, _, event) => {
+                if event == ptrace::Event::PTRACE_EVENT_EXIT as i32 {
+                    let status = std::fs::read_to_string(format!("/proc/{pid}/status"))?;
+                    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+                    let kib = line.and_then(|line| line.trim().strip_suffix(" kB")).ok_or("no VmHWM")?;
+                    peak = Some(kib.parse()?);
+                }
+                ptrace::cont(pid, None)?;
+            }
+            WaitStatus::Stopped(_, signal) => ptrace::cont(pid, signal)?,
+            other => return Err(format!("the child {role}: {other:?}").into()),
+        }
+    }
+}
+
 /// The system calls of a stretch of a child's work.
 #[derive(Debug, Default)]
 pub(crate) struct Syscalls {
@@ -182,11 +216,7 @@ const NAMES: &[(&str, u64)] = &[("ioctl", 16), ("fcntl", 72), ("getppid", 110)];
 impl Syscalls {
     /// Runs the child of `role` under a tracer.
     pub(crate) fn of(device: &str, role: &str) -> Result<Self, Failed> {
-        let mut child = command(device, role)?.spawn()?;
-        let pid = Pid::from_raw(i32::try_from(child.id())?);
-        ptrace::seize(pid, ptrace::Options::PTRACE_O_TRACESYSGOOD)?;
-        ptrace::interrupt(pid)?;
-        child.stdin.take().ok_or("no input")?.write_all(b"g")?;
+        let (_child, pid) = traced(device, role, ptrace::Options::PTRACE_O_TRACESYSGOOD)?;
         let (mut calls, mut marks, mut entering) = (Self::default(), 0, false);
         loop {
             match waitpid(pid, None)? {

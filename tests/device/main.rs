@@ -11,8 +11,10 @@ mod child;
 mod context;
 mod device;
 mod devx;
+mod examples;
 mod expectation;
 mod privileges;
+mod program;
 mod sandbox;
 mod stress;
 mod syscalls;
@@ -64,6 +66,7 @@ fn main() -> ExitCode {
         devx::TESTS,
         sandbox::TESTS,
         syscalls::TESTS,
+        examples::TESTS,
         stress::TESTS,
         // Last: takes the device away and brings it back.
         unbind::TESTS,

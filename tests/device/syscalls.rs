@@ -27,6 +27,6 @@ fn name_to_close(lab: &Lab) -> Outcome {
     }
     let calls = Syscalls::of(&lab.device, "name-to-close")?;
     equal("ioctls", calls.count("ioctl"), 3)?;
-    ensure(calls.total() <= 12, format!("{} system calls: {calls:?}", calls.total()))?;
+    ensure(calls.total() <= 11, format!("{} system calls: {calls:?}", calls.total()))?;
     passed()
 }

@@ -1,8 +1,8 @@
 //! The tool on a device: what it prints, and its exit status.
 
-use std::io::{BufRead, BufReader, ErrorKind};
+use std::io::{BufRead, BufReader};
 use std::os::unix::process::CommandExt;
-use std::process::{Command, Output, Stdio};
+use std::process::Stdio;
 
 use libtest_mimic::Failed;
 use nix::sys::signal::{Signal, kill};
@@ -12,6 +12,7 @@ use uverbs::{FlowTableType, Lacking};
 
 use crate::card::Card;
 use crate::expectation::Expectation;
+use crate::program::ended;
 use crate::{Lab, Outcome, Test, ensure, equal, passed, skip};
 
 pub(crate) const TESTS: &[Test] = &[
@@ -26,22 +27,9 @@ pub(crate) const TESTS: &[Test] = &[
 /// Neither root nor any other user with capabilities.
 const NOBODY: u32 = 65534;
 
-/// The tool, if it is in the path: in the lab it has to be.
-fn tool() -> Result<Option<Command>, Failed> {
-    match Command::new("uverbs").arg("--version").stdout(Stdio::null()).status() {
-        Ok(_) => Ok(Some(Command::new("uverbs"))),
-        Err(error)
-            if error.kind() == ErrorKind::NotFound && std::env::var_os("UVERBS_LAB_PROFILE").is_none() =>
-        {
-            Ok(None)
-        }
-        Err(error) => Err(format!("uverbs: {error}").into()),
-    }
-}
-
 macro_rules! tool {
     () => {
-        match tool()? {
+        match crate::program::find("uverbs")? {
             Some(tool) => tool,
             None => return skip("the tool is not in the path"),
         }
@@ -50,13 +38,6 @@ macro_rules! tool {
 
 fn lines(output: &[u8]) -> Result<Vec<Value>, Failed> {
     Ok(String::from_utf8(output.to_vec())?.lines().map(serde_json::from_str).collect::<Result<_, _>>()?)
-}
-
-/// Fails with all that the tool printed, unless it ended with `code`.
-fn ended(output: &Output, code: i32) -> Result<String, Failed> {
-    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
-    equal(&errors, output.status.code(), Some(code))?;
-    Ok(errors)
 }
 
 fn each_type(lab: &Lab) -> Outcome {

@@ -17,8 +17,6 @@ use crate::error::{Error, Result};
 
 /// The target without a dynamic loader.
 const TARGET: &str = "x86_64-unknown-linux-musl";
-/// What the tool may weigh: a promise of the project to those who copy it onto a host.
-const TOOL_LIMIT: usize = 1 << 20;
 
 /// What can be built for the guest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,6 +25,8 @@ pub(crate) enum Payload {
     Init,
     /// The command-line tool.
     Tool,
+    /// The example of the least that a program needs.
+    FirstAnchor,
     /// The device tests.
     DeviceTests,
 }
@@ -36,7 +36,17 @@ impl Payload {
         match self {
             Self::Init => &["build", "--release", "--package=lab-guest", "--bin=lab-init"],
             Self::Tool => &["build", "--release", "--package=uverbs", "--bin=uverbs", "--features=cli"],
+            Self::FirstAnchor => &["build", "--release", "--package=uverbs", "--example=first_anchor"],
             Self::DeviceTests => &["test", "--no-run", "--package=uverbs", "--test=device"],
+        }
+    }
+
+    /// How many bytes it may have, if that is a promise of the project to those who copy it onto a host.
+    fn limit(self) -> Option<usize> {
+        match self {
+            Self::Tool => Some(1024 << 10),
+            Self::FirstAnchor => Some(480 << 10),
+            Self::Init | Self::DeviceTests => None,
         }
     }
 
@@ -45,6 +55,7 @@ impl Payload {
         match self {
             Self::Init => "lab-init",
             Self::Tool => "uverbs",
+            Self::FirstAnchor => "first_anchor",
             Self::DeviceTests => "device-tests",
         }
     }
@@ -55,14 +66,14 @@ pub(crate) fn build(payload: Payload) -> Result<Vec<u8>> {
     ensure_target()?;
     let path = cargo_build(payload)?;
     let program = read_static(&path)?;
-    if payload == Payload::Tool && program.len() >= TOOL_LIMIT {
-        return Err(Error::Build(format!(
-            "{} has {} bytes, and may not reach {TOOL_LIMIT}",
+    match payload.limit() {
+        Some(limit) if program.len() > limit => Err(Error::Build(format!(
+            "{} has {} bytes, and may have at most {limit}",
             path.display(),
             program.len()
-        )));
+        ))),
+        _ => Ok(program),
     }
-    Ok(program)
 }
 
 /// Reads a program, and makes sure that it can run in a guest where there is nothing but itself.

@@ -62,8 +62,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<u8> {
     }
     let store = Store::open()?;
     let lab = Lab::new(&store, &arguments.machine, PATIENCE)?;
-    // The tests run the tool, too.
-    let payloads = [Payload::DeviceTests, Payload::Tool];
+    // The tests run the others, too.
+    let payloads = [Payload::DeviceTests, Payload::Tool, Payload::FirstAnchor];
     let programs = payloads
         .map(|payload| payload::build(payload).map(|image| job::program_file(payload.name(), image)))
         .into_iter()

@@ -13,6 +13,7 @@ mod device;
 mod devx;
 mod examples;
 mod expectation;
+mod peer;
 mod privileges;
 mod program;
 mod sandbox;
@@ -67,6 +68,7 @@ fn main() -> ExitCode {
         sandbox::TESTS,
         syscalls::TESTS,
         examples::TESTS,
+        peer::TESTS,
         stress::TESTS,
         // Last: takes the device away and brings it back.
         unbind::TESTS,

@@ -3,7 +3,7 @@
 use std::{
     env,
     ffi::{OsStr, OsString},
-    io,
+    fs, io,
     path::Path,
     process::{Command, Stdio},
 };
@@ -99,6 +99,17 @@ impl Compile<'_> {
     }
 }
 
+/// Compiles a program that is only wanted in memory: for a guest.
+///
+/// # Errors
+/// Those of [`Compile::run`].
+pub(crate) fn image(store: &Store, source: &Path, linkage: Linkage, defines: &[String]) -> Result<Vec<u8>> {
+    let folder = tempfile::tempdir().map_err(Error::system("make a temporary folder"))?;
+    let output = folder.path().join("program");
+    Compile { source, output: &output, linkage, defines }.run(store)?;
+    fs::read(&output).map_err(Error::file("cannot read", output))
+}
+
 /// The one the user wants, or the machine's.
 fn compiler() -> OsString {
     env::var_os("CC").unwrap_or_else(|| "cc".into())
@@ -113,8 +124,6 @@ fn cannot_run(compiler: &OsStr, error: &io::Error) -> Error {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
-
     use super::*;
     use crate::payload::read_static;
 

@@ -6,7 +6,7 @@ use std::{
 };
 
 use crate::{
-    cc::{Compile, Linkage},
+    cc::{self, Linkage},
     commands::exec::{Program, run_program},
     error::{Error, Result},
     fetch::Store,
@@ -42,11 +42,9 @@ pub(crate) fn run(arguments: Arguments) -> Result<u8> {
     let name = command.next().unwrap_or_default();
     let source = Path::new(&name);
     let program = if source.extension().is_some_and(|extension| extension == "c") {
-        let folder = tempfile::tempdir().map_err(Error::system("make a temporary folder"))?;
-        let output = folder.path().join(source.file_stem().unwrap_or_default());
-        let (linkage, defines) = (arguments.linkage, &arguments.define[..]);
-        Compile { source, output: &output, linkage, defines }.run(&store)?;
-        find(&output.to_string_lossy(), command.collect(), root)?
+        let image = cc::image(&store, source, arguments.linkage, &arguments.define)?;
+        let name = source.file_stem().unwrap_or_default().to_string_lossy();
+        Program { root: Some(root), ..Program::of_host(&name, image, command.collect()) }
     } else {
         find(&name, command.collect(), root)?
     };

@@ -1,6 +1,7 @@
 //! `cargo lab test`: every test there is, on the host and in guests.
 
 use std::{
+    env,
     io::{self, BufRead, BufReader, Write},
     num::NonZero,
     process::Stdio,
@@ -12,6 +13,7 @@ use std::{
 use crate::{
     boot::{Lab, Task},
     card::Profile,
+    cc::{self, Linkage},
     error::{Error, Result},
     fetch::{Kernel, KernelName, Store},
     job,
@@ -42,6 +44,8 @@ pub(crate) struct Arguments {
     filter: Option<String>,
 }
 
+/// The name of the peer in the guest.
+const PEER: &str = "peer-anchor";
 /// How long all device tests of one boot may take.
 const PATIENCE: Duration = Duration::from_mins(10);
 /// More guests than these at a time want a user who knows how much memory there is: each has a gigabyte.
@@ -67,6 +71,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<u8> {
     let programs = payloads
         .map(|payload| payload::build(payload).map(|image| job::program_file(payload.name(), image)))
         .into_iter()
+        .chain(peer(&store, &mut tally)?.map(Ok))
         .collect::<Result<Vec<_>>>()?;
     let filter = arguments.filter.as_deref();
     let kernels = kernels(&store, &arguments.kernel, &mut tally)?;
@@ -114,6 +119,20 @@ fn kernels(store: &Store, named: &[KernelName], tally: &mut Tally) -> Result<Vec
     Ok(kernels)
 }
 
+/// The same work as the crate's by rdma-core's libraries, for tests that compare. Skipped where these cannot be had.
+fn peer(store: &Store, tally: &mut Tally) -> Result<Option<(String, Vec<u8>)>> {
+    let source = payload::workspace().join("tests/peer/anchor.c");
+    match cc::image(store, &source, Linkage::Static, &[]) {
+        Ok(image) => Ok(Some(job::program_file(PEER, image))),
+        Err(Error::Fetch(error)) if env::var_os("CI").is_none() => {
+            println!("comparison with rdma-core: skipped: {error}");
+            tally.skipped += 1;
+            Ok(None)
+        }
+        Err(error) => Err(error),
+    }
+}
+
 /// The profiles to test a kernel with. The oldest has no anchors that a profile could take away.
 fn profiles(kernel: &Kernel) -> impl Iterator<Item = Profile> + use<> {
     let oldest = kernel.name == Some(KernelName::V5_10);
@@ -136,6 +155,10 @@ fn device_tests(
     let path = job::program_path(Payload::DeviceTests.name());
     let mut job = job::for_program(path, args, kernel, profile, &options);
     job.env.push(("RUST_BACKTRACE".to_owned(), "1".to_owned()));
+    let peer = job::program_path(PEER).to_string_lossy().into_owned();
+    if programs.iter().any(|(path, _)| *path == peer) {
+        job.env.push(("UVERBS_PEER".to_owned(), peer));
+    }
 
     let (mut output, mut all) = (Vec::new(), format!("{title}\n").into_bytes());
     let task = Task { job: &job, files: programs, root: None };

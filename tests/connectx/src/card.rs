@@ -48,6 +48,7 @@ const PORT_CHANGE_DATA: [u8; 9] = [0, 0, 0, 0, 0, 0, 0, 0, 0x10];
 /// An emulated ConnectX.
 #[derive(Debug)]
 pub(crate) struct Card {
+    number: u8,
     config: pci::Config,
     bar: Bar,
     lengths: Lengths,
@@ -75,10 +76,10 @@ struct State {
 }
 
 impl State {
-    fn new(capabilities: &Capabilities) -> Self {
+    fn new(number: u8, capabilities: &Capabilities) -> Self {
         Self {
             function: Function::default(),
-            port: Port::default(),
+            port: Port::new(number),
             queue_pairs: QueuePairs::default(),
             devx: Devx::default(),
             steering: Steering::new(Limits::from_capabilities(|area| capabilities.area(area, false))),
@@ -95,10 +96,11 @@ impl Card {
             capabilities.set(name, *value).map_err(|why| io::Error::new(io::ErrorKind::InvalidInput, why))?;
         }
         Ok(Self {
+            number: config.number,
             config: pci::Config::new(config.profile.device_id()),
             bar: Bar::new(),
             lengths: Lengths::new(),
-            state: State::new(&capabilities),
+            state: State::new(config.number, &capabilities),
             objects: Objects::limited(capabilities.area(prm::MLX5_CAP_GENERAL, false)),
             eqs: EventQueues::new(pci::VECTORS.into()),
             wire: Wire::open(&config.wire)?,
@@ -337,7 +339,7 @@ impl Device for Card {
         self.bar.reset();
         self.capabilities.reset();
         self.eqs.reset();
-        self.state = State::new(&self.capabilities);
+        self.state = State::new(self.number, &self.capabilities);
     }
 }
 

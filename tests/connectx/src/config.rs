@@ -11,6 +11,8 @@ use crate::wire::WireConfig;
 pub struct Config {
     /// The Unix socket on which QEMU finds the card.
     pub socket: PathBuf,
+    /// Which of several cards it is: they have different addresses.
+    pub number: u8,
     /// Which card to be.
     pub profile: Profile,
     /// Capabilities that differ from the profile's: `GENERAL.log_max_uctx` and a value.

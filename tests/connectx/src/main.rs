@@ -19,6 +19,9 @@ use connectx::{Config, Fault, Profile, Server};
 struct Arguments {
     /// The socket on which QEMU finds the card
     socket: PathBuf,
+    /// Which of several cards of a machine it is: they have different addresses
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    number: u8,
     /// Which card to be: default, no-eswitch, no-anchor, no-devx, vf
     #[arg(long, default_value_t)]
     profile: Profile,
@@ -60,6 +63,7 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let config = Config {
         socket: arguments.socket,
+        number: arguments.number,
         profile: arguments.profile,
         capabilities: arguments.capabilities,
         faults: arguments.faults,

@@ -57,6 +57,11 @@ impl<'a> Lab<'a> {
         Ok(Self { store, qemu: options.qemu(store)?, options, patience, init, making_ready: Mutex::new(()) })
     }
 
+    /// The machine that is booted.
+    pub(crate) const fn machine(&self) -> &MachineOptions {
+        self.options
+    }
+
     /// Boots, runs the program, and hands its output to `sink` as it comes.
     pub(crate) fn run(
         &self,
@@ -70,8 +75,9 @@ impl<'a> Lab<'a> {
             .tempdir()
             .map_err(Error::system("make a temporary folder"))?;
         let path = |name: &str| folder.path().join(name);
-        let (initramfs, card_socket, control, channel) =
-            (path("initramfs"), path("card"), path("control"), path("channel"));
+        let (initramfs, control, channel) = (path("initramfs"), path("control"), path("channel"));
+        let card_sockets: Vec<_> =
+            (0..self.options.cards).map(|number| path(&format!("card{number}"))).collect();
         let started = Instant::now();
         let image = {
             let _one_at_a_time = self.making_ready.lock().unwrap_or_else(PoisonError::into_inner);
@@ -82,14 +88,18 @@ impl<'a> Lab<'a> {
 
         let (events, inbox) = mpsc::channel();
         let listener = UnixListener::bind(&channel).map_err(Error::file("cannot listen at", &channel))?;
-        let card = Card::start(card_socket.clone(), control.clone(), profile, &self.options.card)?;
+        let cards = (0..)
+            .zip(&card_sockets)
+            .map(|(number, socket)| Card::start(number, socket, &control, profile, &self.options.card))
+            .collect::<Result<Vec<_>>>()?;
         let parts = Parts {
             kernel: &image,
             initramfs: &initramfs,
-            card: &card_socket,
+            cards: &card_sockets,
             control: &control,
             channel: &channel,
             processors: self.options.cpus,
+            icount: self.options.icount,
         };
         let mut machine = Machine::start(self.qemu.command(), &parts).map_err(Error::system("start QEMU"))?;
         let wire = self.options.card.wire_in.is_some().then(|| (control.clone(), events.clone()));
@@ -109,7 +119,10 @@ impl<'a> Lab<'a> {
         run.say("powered off");
         let (how, qemu) = machine.stop().map_err(Error::system("stop QEMU"))?;
         // A card that failed is why the guest failed.
-        let leaks = card.finish()?;
+        let mut leaks = Vec::new();
+        for card in cards {
+            leaks.extend(card.finish()?);
+        }
         let outcome = run.judge(result, how, qemu)?;
         if !leaks.is_empty() && !self.options.allow_leaks {
             return Err(Error::Leaks(leaks.join("\n")));

@@ -1,6 +1,10 @@
 //! The emulated card, on a thread of the lab.
 
-use std::{io::ErrorKind, path::PathBuf, thread::JoinHandle};
+use std::{
+    io::ErrorKind,
+    path::{Path, PathBuf},
+    thread::JoinHandle,
+};
 
 use clap::Args;
 pub(crate) use connectx::Profile;
@@ -9,7 +13,7 @@ use connectx::{Config, Fault, Report, Server, Stop, wire::WireConfig};
 use crate::error::{Error, Result};
 
 /// Options of the card.
-#[derive(Debug, Default, Args)]
+#[derive(Debug, Default, Clone, Args)]
 pub(crate) struct Options {
     /// What the card can do: default, no-eswitch, no-anchor, no-devx, vf
     #[arg(long, value_name = "P", default_value_t)]
@@ -54,24 +58,29 @@ pub(crate) struct Card {
 }
 
 impl Card {
-    /// Makes a card: QEMU finds it at `socket`, questions about it are answered at `control`.
+    /// Makes card `number` of a machine: QEMU finds it at `socket`, questions about the first are answered at `control`.
     pub(crate) fn start(
-        socket: PathBuf,
-        control: PathBuf,
+        number: u8,
+        socket: &Path,
+        control: &Path,
         profile: Profile,
         options: &Options,
     ) -> Result<Self> {
+        // What is connected to the lab by a file has one end there.
+        let is_first = number == 0;
+        let file = |path: &Option<PathBuf>| path.clone().filter(|_| is_first);
         let config = Config {
-            socket,
+            socket: socket.to_owned(),
+            number,
             profile,
             capabilities: options.capabilities.clone(),
             faults: options.faults.clone(),
-            trace: options.trace.clone(),
-            control: Some(control),
+            trace: file(&options.trace),
+            control: is_first.then(|| control.to_owned()),
             wire: WireConfig {
-                input: options.wire_in.clone(),
-                output: options.wire_out.clone(),
-                trace: options.wire_trace.clone(),
+                input: file(&options.wire_in),
+                output: file(&options.wire_out),
+                trace: file(&options.wire_trace),
                 ..WireConfig::default()
             },
             bypass: options.bypass,

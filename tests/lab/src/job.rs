@@ -8,10 +8,10 @@ use crate::{
     card::Profile,
     fetch::Kernel,
     machine::CONTROL_PORT,
-    options::{ProgramOptions, two_paths},
+    options::{MachineOptions, ProgramOptions, two_paths},
 };
 
-/// The name the driver gives to the first card.
+/// The name the driver gives to the first card; the others' differ in the number.
 const DEVICE: &str = "mlx5_0";
 /// How long the driver may take to bring the card up once it is loaded.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -28,11 +28,12 @@ pub(crate) fn program_file(name: &str, image: Vec<u8>) -> (String, Vec<u8>) {
     (format!("{PROGRAM_DIR}/{name}"), image)
 }
 
-/// A job that runs one program with the card in place.
+/// A job that runs one program with the cards in place.
 pub(crate) fn for_program(
     program: PathBuf,
     args: Vec<String>,
     kernel: &Kernel,
+    machine: &MachineOptions,
     profile: Profile,
     options: &ProgramOptions,
 ) -> Job {
@@ -53,10 +54,12 @@ pub(crate) fn for_program(
     }
     env.extend(options.env.iter().cloned());
     Job {
-        wait_for: vec![
-            PathBuf::from("/sys/class/infiniband").join(DEVICE),
-            PathBuf::from("/dev/infiniband/uverbs0"),
-        ],
+        wait_for: (0..machine.cards)
+            .flat_map(|card| {
+                [format!("/sys/class/infiniband/mlx5_{card}"), format!("/dev/infiniband/uverbs{card}")]
+            })
+            .map(PathBuf::from)
+            .collect(),
         patience: PATIENCE,
         rxe: options.rxe,
         address: options.net.then_some(ADDRESS),

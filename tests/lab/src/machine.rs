@@ -3,7 +3,7 @@
 use std::{
     io::{self, BufRead, BufReader, Read},
     os::unix::process::CommandExt,
-    path::Path,
+    path::{Path, PathBuf},
     process::{Child, ChildStderr, ChildStdout, Command, Stdio},
     thread::{self, JoinHandle},
 };
@@ -21,20 +21,29 @@ const KERNEL_ARGUMENTS: &str = "console=ttyS0 loglevel=5 panic=-1 oops=panic cry
 pub(crate) struct Parts<'a> {
     pub(crate) kernel: &'a Path,
     pub(crate) initramfs: &'a Path,
-    /// Where the card listens, speaking vfio-user.
-    pub(crate) card: &'a Path,
-    /// Where the card listens, speaking its control language.
+    /// Where the cards listen, speaking vfio-user.
+    pub(crate) cards: &'a [PathBuf],
+    /// Where the first card listens, speaking its control language.
     pub(crate) control: &'a Path,
     /// Where the lab listens for the guest's init.
     pub(crate) channel: &'a Path,
     pub(crate) processors: u8,
+    /// The clock counts instructions.
+    pub(crate) icount: bool,
 }
 
 impl Parts<'_> {
     /// Appends QEMU's arguments.
     fn arguments(&self, qemu: &mut Command) {
         qemu.args(["-nodefaults", "-no-user-config", "-no-reboot", "-display", "none"]);
-        qemu.args(["-machine", "q35,memory-backend=memory", "-accel", "tcg,thread=multi", "-cpu", "max"]);
+        qemu.args(["-machine", "q35,memory-backend=memory", "-cpu", "max"]);
+        if self.icount {
+            // A tick is an instruction. An idle guest waits in real time: with `sleep=off`, its clock would jump whenever
+            // it waits for the card.
+            qemu.args(["-accel", "tcg,thread=single", "-icount", "shift=0"]);
+        } else {
+            qemu.args(["-accel", "tcg,thread=multi"]);
+        }
         qemu.args(["-smp", &self.processors.to_string()]);
         // The card reads and writes the guest's memory through the descriptor of this object.
         qemu.args(["-m", "1G", "-object", "memory-backend-memfd,id=memory,size=1G,share=on"]);
@@ -44,9 +53,11 @@ impl Parts<'_> {
             .arg(self.initramfs)
             .args(["-append", KERNEL_ARGUMENTS]);
         qemu.args(["-chardev", "stdio,id=console,signal=off", "-serial", "chardev:console"]);
-        let card =
-            serde_json::json!({ "driver": "vfio-user-pci", "socket": { "type": "unix", "path": self.card } });
-        qemu.arg("-device").arg(card.to_string());
+        for card in self.cards {
+            let card =
+                serde_json::json!({ "driver": "vfio-user-pci", "socket": { "type": "unix", "path": card } });
+            qemu.arg("-device").arg(card.to_string());
+        }
         qemu.args(["-device", "virtio-serial-pci"]);
         for (id, port, socket) in
             [("channel", CHANNEL_PORT, self.channel), ("control", CONTROL_PORT, self.control)]

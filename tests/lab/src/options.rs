@@ -35,7 +35,7 @@ impl KernelOptions {
 }
 
 /// The machine around the kernel.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct MachineOptions {
     /// A QEMU of your own, 10.1 or newer
     #[arg(long, value_name = "FILE")]
@@ -43,6 +43,12 @@ pub(crate) struct MachineOptions {
     /// Processors of the guest
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) cpus: u8,
+    /// Cards of the machine; options that name a file are about the first
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=4))]
+    pub(crate) cards: u8,
+    /// Let the processor's clock count the instructions that the guest executes: exact, and slow
+    #[arg(long)]
+    pub(crate) icount: bool,
     /// Give up on a guest after this many seconds (120; 600 for tests)
     #[arg(long, value_name = "S", value_parser = seconds)]
     pub(crate) timeout: Option<Duration>,

@@ -11,9 +11,9 @@ use crate::layouts::{
     query_nic_vport_context_out, query_roce_address_out, query_vport_state_out, set_roce_address_in,
 };
 
-/// The card's address: a locally administered one.
-const MAC: [u8; 6] = [0x02, 0x15, 0xb3, 0, 0, 1];
-/// The same as a GUID: `ff fe` in the middle.
+/// The address of card 0, a locally administered one; the others' follow.
+const MAC: u64 = 0x0215_b300_0001;
+/// The same as a GUID: `ff fe` in the middle. Cards of one GUID would be taken for ports of one card.
 const GUID: u64 = 0x0215_b3ff_fe00_0001;
 
 const PMTU: u64 = 0x5003;
@@ -39,6 +39,8 @@ const VPORT_ACTIVE: u64 = 4;
 /// The state of the port.
 #[derive(Debug)]
 pub(crate) struct Port {
+    /// Which card it is.
+    number: u8,
     admin_up: bool,
     operational_mtu: u64,
     vport_mtu: u64,
@@ -46,9 +48,11 @@ pub(crate) struct Port {
     addresses: BTreeMap<u64, Vec<u8>>,
 }
 
-impl Default for Port {
-    fn default() -> Self {
+impl Port {
+    /// The port of card `number`, as after power-on.
+    pub(crate) fn new(number: u8) -> Self {
         Self {
+            number,
             admin_up: true,
             operational_mtu: MAX_MTU,
             vport_mtu: FIRST_MTU,
@@ -56,9 +60,7 @@ impl Default for Port {
             addresses: BTreeMap::new(),
         }
     }
-}
 
-impl Port {
     /// Executes a command of this family. The flag tells that the port went up or down.
     pub(crate) fn command(&mut self, request: &Request<'_>, reply: &mut Reply<'_>) -> Option<(Answer, bool)> {
         let was_up = self.admin_up;
@@ -162,13 +164,11 @@ impl Port {
     fn query_context(&self, reply: &mut Reply<'_>) {
         let mut set =
             |field, value| reply.set(query_nic_vport_context_out::NIC_VPORT_CONTEXT.then(field), value);
-        let mut address = [0; 8];
-        address[2..].copy_from_slice(&MAC);
         set(nic_vport_context::MTU, self.vport_mtu);
-        set(nic_vport_context::SYSTEM_IMAGE_GUID, GUID);
-        set(nic_vport_context::NODE_GUID, GUID);
+        set(nic_vport_context::SYSTEM_IMAGE_GUID, GUID + u64::from(self.number));
+        set(nic_vport_context::NODE_GUID, GUID + u64::from(self.number));
         set(nic_vport_context::ROCE_EN, self.roce.into());
-        set(nic_vport_context::PERMANENT_ADDRESS, u64::from_be_bytes(address));
+        set(nic_vport_context::PERMANENT_ADDRESS, MAC + u64::from(self.number));
     }
 
     fn modify_context(&mut self, request: &Request<'_>) -> String {

@@ -47,6 +47,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<u8> {
         job::program_path(Payload::Tool.name()),
         args,
         &kernel,
+        machine,
         machine.card.profile,
         &ProgramOptions::default(),
     );

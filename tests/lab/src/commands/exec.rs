@@ -65,7 +65,8 @@ pub(crate) fn run_program(options: &RunOptions, program: Program) -> Result<u8> 
     let store = Store::open()?;
     let kernel = kernel.kernel(&store)?;
     let lab = Lab::new(&store, machine, boot::PATIENCE)?;
-    let mut job = job::for_program(program.path, program.args, &kernel, machine.card.profile, options);
+    let mut job =
+        job::for_program(program.path, program.args, &kernel, machine, machine.card.profile, options);
     // Frames that come in are to be received.
     job.address = job.address.or_else(|| machine.card.wire_in.is_some().then_some(job::ADDRESS));
     let mut files = program.files;

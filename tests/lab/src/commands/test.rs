@@ -153,7 +153,7 @@ fn device_tests(
     let args = filter.map(str::to_owned).into_iter().collect();
     let options = ProgramOptions { rxe: true, net: true, ..ProgramOptions::default() };
     let path = job::program_path(Payload::DeviceTests.name());
-    let mut job = job::for_program(path, args, kernel, profile, &options);
+    let mut job = job::for_program(path, args, kernel, lab.machine(), profile, &options);
     job.env.push(("RUST_BACKTRACE".to_owned(), "1".to_owned()));
     let peer = job::program_path(PEER).to_string_lossy().into_owned();
     if programs.iter().any(|(path, _)| *path == peer) {

@@ -59,6 +59,8 @@ pub(crate) struct Compile<'a> {
     pub(crate) linkage: Linkage,
     /// Macros, `NAME` or `NAME=VALUE`.
     pub(crate) defines: &'a [String],
+    /// Options of the linker, such as `-s`.
+    pub(crate) linker: &'a [&'a str],
 }
 
 impl Compile<'_> {
@@ -91,6 +93,7 @@ impl Compile<'_> {
             .args(["-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror"])
             .args(self.linkage.options())
             .args(self.defines.iter().map(|define| format!("-D{define}")))
+            .args(self.linker.iter().map(|option| format!("-Wl,{option}")))
             .arg("-o")
             .args([self.output, self.source])
             .args(self.linkage.libraries())
@@ -103,10 +106,16 @@ impl Compile<'_> {
 ///
 /// # Errors
 /// Those of [`Compile::run`].
-pub(crate) fn image(store: &Store, source: &Path, linkage: Linkage, defines: &[String]) -> Result<Vec<u8>> {
+pub(crate) fn image(
+    store: &Store,
+    source: &Path,
+    linkage: Linkage,
+    defines: &[String],
+    linker: &[&str],
+) -> Result<Vec<u8>> {
     let folder = tempfile::tempdir().map_err(Error::system("make a temporary folder"))?;
     let output = folder.path().join("program");
-    Compile { source, output: &output, linkage, defines }.run(store)?;
+    Compile { source, output: &output, linkage, defines, linker }.run(store)?;
     fs::read(&output).map_err(Error::file("cannot read", output))
 }
 
@@ -138,7 +147,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (source, output) = (folder.path().join("program.c"), folder.path().join("program"));
         fs::write(&source, text).unwrap();
-        let result = Compile { source: &source, output: &output, linkage, defines }.run(&store);
+        let result = Compile { source: &source, output: &output, linkage, defines, linker: &[] }.run(&store);
         Some((folder, result))
     }
 
@@ -182,7 +191,8 @@ mod tests {
     #[test]
     fn a_missing_compiler_is_named_with_what_to_install() {
         let path = Path::new("program");
-        let compile = Compile { source: path, output: path, linkage: Linkage::Dynamic, defines: &[] };
+        let compile =
+            Compile { source: path, output: path, linkage: Linkage::Dynamic, defines: &[], linker: &[] };
         let error = compile.run_with(OsStr::new("/nowhere/cc"), path).unwrap_err().to_string();
         assert!(error.contains("/nowhere/cc") && error.contains("apt-get install gcc"), "{error}");
     }

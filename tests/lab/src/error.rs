@@ -75,6 +75,10 @@ pub(crate) enum Error {
     #[error("{0}")]
     Demo(String),
 
+    /// What was to be measured could not be.
+    #[error("{0}")]
+    Bench(String),
+
     /// The emulated card failed.
     #[error("the emulated card: {0}")]
     Card(String),

@@ -29,7 +29,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use crate::commands::{demo, exec, peer, test};
+use crate::commands::{bench, demo, exec, peer, test};
 
 /// Boots a stock kernel with the emulated ConnectX and runs a program inside
 #[derive(Debug, Parser)]
@@ -48,6 +48,7 @@ enum Command {
     Exec(exec::Arguments),
     Peer(peer::Arguments),
     Test(test::Arguments),
+    Bench(bench::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -61,6 +62,7 @@ fn main() -> ExitCode {
         Command::Exec(arguments) => exec::run(arguments),
         Command::Peer(arguments) => peer::run(arguments),
         Command::Test(arguments) => test::run(&arguments),
+        Command::Bench(arguments) => bench::run(&arguments),
     };
     match result {
         Ok(code) => code.into(),

@@ -39,7 +39,7 @@ impl KernelOptions {
 pub(crate) struct MachineOptions {
     /// A QEMU of your own, 10.1 or newer
     #[arg(long, value_name = "FILE")]
-    qemu: Option<PathBuf>,
+    pub(crate) qemu: Option<PathBuf>,
     /// Processors of the guest
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) cpus: u8,

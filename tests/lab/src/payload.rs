@@ -29,6 +29,12 @@ pub(crate) enum Payload {
     FirstAnchor,
     /// The device tests.
     DeviceTests,
+    /// Who counts a program's system calls.
+    Trace,
+    /// What is measured: this crate's peer, the same with a heap that counts, and who asks the peers.
+    Ours,
+    OursHeap,
+    Harness,
 }
 
 impl Payload {
@@ -38,6 +44,16 @@ impl Payload {
             Self::Tool => &["build", "--release", "--package=uverbs", "--bin=uverbs", "--features=cli"],
             Self::FirstAnchor => &["build", "--release", "--package=uverbs", "--example=first_anchor"],
             Self::DeviceTests => &["test", "--no-run", "--package=uverbs", "--test=device"],
+            Self::Trace => &["build", "--release", "--package=lab-trace", "--bin=lab-trace"],
+            Self::Ours => {
+                &["build", "--profile=speed", "--package=peers", "--features=programs", "--bin=ours"]
+            }
+            Self::OursHeap => {
+                &["build", "--profile=speed", "--package=peers", "--features=programs", "--bin=ours-heap"]
+            }
+            Self::Harness => {
+                &["build", "--profile=speed", "--package=peers", "--features=programs", "--bin=harness"]
+            }
         }
     }
 
@@ -46,7 +62,9 @@ impl Payload {
         match self {
             Self::Tool => Some(1024 << 10),
             Self::FirstAnchor => Some(480 << 10),
-            Self::Init | Self::DeviceTests => None,
+            Self::Init | Self::DeviceTests | Self::Trace | Self::Ours | Self::OursHeap | Self::Harness => {
+                None
+            }
         }
     }
 
@@ -57,6 +75,10 @@ impl Payload {
             Self::Tool => "uverbs",
             Self::FirstAnchor => "first_anchor",
             Self::DeviceTests => "device-tests",
+            Self::Trace => "lab-trace",
+            Self::Ours => "ours",
+            Self::OursHeap => "ours-heap",
+            Self::Harness => "harness",
         }
     }
 }

@@ -42,7 +42,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<u8> {
     let name = command.next().unwrap_or_default();
     let source = Path::new(&name);
     let program = if source.extension().is_some_and(|extension| extension == "c") {
-        let image = cc::image(&store, source, arguments.linkage, &arguments.define)?;
+        let image = cc::image(&store, source, arguments.linkage, &arguments.define, &[])?;
         let name = source.file_stem().unwrap_or_default().to_string_lossy();
         Program { root: Some(root), ..Program::of_host(&name, image, command.collect()) }
     } else {

@@ -14,6 +14,7 @@ use crate::{
     boot::{Lab, Task},
     card::Profile,
     cc::{self, Linkage},
+    commands::bench::{self, Bench},
     error::{Error, Result},
     fetch::{Kernel, KernelName, Store},
     job,
@@ -48,6 +49,8 @@ pub(crate) struct Arguments {
 const PEER: &str = "peer-anchor";
 /// How long all device tests of one boot may take.
 const PATIENCE: Duration = Duration::from_mins(10);
+/// Limits of costs are limits on this kernel.
+const MEASURED_KERNEL: KernelName = KernelName::V6_12;
 /// More guests than these at a time want a user who knows how much memory there is: each has a gigabyte.
 const MOST_JOBS: usize = 4;
 
@@ -75,15 +78,26 @@ pub(crate) fn run(arguments: &Arguments) -> Result<u8> {
         .collect::<Result<Vec<_>>>()?;
     let filter = arguments.filter.as_deref();
     let kernels = kernels(&store, &arguments.kernel, &mut tally)?;
-    let runs = kernels.iter().flat_map(|kernel| profiles(kernel).map(move |profile| (kernel, profile)));
+    let measured = kernels.iter().find(|kernel| kernel.name == Some(MEASURED_KERNEL));
+    let bench = measured.filter(|_| bench::has_tests(filter)).map(|kernel| costs(&store, kernel, &mut tally));
+    let bench = bench.transpose()?.flatten();
+    let boots = kernels
+        .iter()
+        .flat_map(|kernel| profiles(kernel).map(move |profile| Boot::DeviceTests(kernel, profile)))
+        .chain(bench.as_ref().map(Boot::Costs));
 
-    let (queue, sum) = (Mutex::new(runs), Mutex::new(tally));
+    let (queue, sum) = (Mutex::new(boots), Mutex::new(tally));
     let next = || lock(&queue).next();
     thread::scope(|scope| {
         for _ in 0..arguments.jobs() {
             scope.spawn(|| {
-                while let Some((kernel, profile)) = next() {
-                    let (tally, report) = device_tests(&lab, kernel, profile, &programs, filter);
+                while let Some(boot) = next() {
+                    let (tally, report) = match boot {
+                        Boot::DeviceTests(kernel, profile) => {
+                            device_tests(&lab, kernel, profile, &programs, filter)
+                        }
+                        Boot::Costs(bench) => cost_tests(bench, &arguments.machine, filter),
+                    };
                     // The sum's lock keeps the reports apart, too.
                     let mut sum = lock(&sum);
                     println!("\n{report}");
@@ -95,6 +109,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<u8> {
     let tally = *lock(&sum);
     println!("\n{tally}");
     Ok(u8::from(tally.failed > 0))
+}
+
+/// What one guest is for.
+enum Boot<'a> {
+    DeviceTests(&'a Kernel, Profile),
+    Costs(&'a Bench<'a>),
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -122,7 +142,7 @@ fn kernels(store: &Store, named: &[KernelName], tally: &mut Tally) -> Result<Vec
 /// The same work as the crate's by rdma-core's libraries, for tests that compare. Skipped where these cannot be had.
 fn peer(store: &Store, tally: &mut Tally) -> Result<Option<(String, Vec<u8>)>> {
     let source = payload::workspace().join("tests/peer/anchor.c");
-    match cc::image(store, &source, Linkage::Static, &[]) {
+    match cc::image(store, &source, Linkage::Static, &[], &[]) {
         Ok(image) => Ok(Some(job::program_file(PEER, image))),
         Err(Error::Fetch(error)) if env::var_os("CI").is_none() => {
             println!("comparison with rdma-core: skipped: {error}");
@@ -131,6 +151,29 @@ fn peer(store: &Store, tally: &mut Tally) -> Result<Option<(String, Vec<u8>)>> {
         }
         Err(error) => Err(error),
     }
+}
+
+/// What it takes to compare costs with rdma-core's. Skipped where it cannot be had.
+fn costs<'a>(store: &'a Store, kernel: &'a Kernel, tally: &mut Tally) -> Result<Option<Bench<'a>>> {
+    match Bench::new(store, kernel) {
+        Ok(bench) => Ok(Some(bench)),
+        Err(Error::Fetch(error)) if env::var_os("CI").is_none() => {
+            println!("costs beside rdma-core: skipped: {error}");
+            tally.skipped += 1;
+            Ok(None)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// One boot: the costs that are the same in every run.
+fn cost_tests(bench: &Bench, machine: &MachineOptions, filter: Option<&str>) -> (Tally, String) {
+    let started = Instant::now();
+    let (tally, report) = bench.test(machine, filter).unwrap_or_else(|error| {
+        (Tally { failed: 1, ..Tally::default() }, format!("costs could not be measured: {error}\n"))
+    });
+    let seconds = started.elapsed().as_secs_f32();
+    (tally, format!("costs on Linux {}\n{report}costs: {tally}, {seconds:.1} s", bench.release()))
 }
 
 /// The profiles to test a kernel with. The oldest has no anchors that a profile could take away.

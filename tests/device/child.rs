@@ -27,6 +27,7 @@ const ROLES: &[(&str, Role)] = &[
     ("name-to-close", name_to_close),
     ("become-first-anchor", crate::examples::become_first_anchor),
     ("build-on-anchor", crate::sandbox::build_on_anchor),
+    ("build-like-peer", crate::comparison::build_like_peer),
 ];
 
 /// Plays a child's part, if this process is one.

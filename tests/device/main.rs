@@ -8,6 +8,7 @@
 mod anchors;
 mod card;
 mod child;
+mod comparison;
 mod context;
 mod device;
 mod devx;
@@ -16,6 +17,7 @@ mod expectation;
 mod peer;
 mod privileges;
 mod program;
+mod recorded;
 mod sandbox;
 mod stress;
 mod syscalls;
@@ -69,6 +71,7 @@ fn main() -> ExitCode {
         syscalls::TESTS,
         examples::TESTS,
         peer::TESTS,
+        comparison::TESTS,
         stress::TESTS,
         // Last: takes the device away and brings it back.
         unbind::TESTS,

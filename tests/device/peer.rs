@@ -30,7 +30,7 @@ const STEPS: [&str; 14] = [
 ];
 
 /// The program, where there is one: the lab compiles it if rdma-core's libraries can be had.
-fn program() -> Option<Command> {
+pub(crate) fn program() -> Option<Command> {
     std::env::var_os("UVERBS_PEER").map(Command::new)
 }
 

@@ -70,7 +70,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<u8> {
     let store = Store::open()?;
     let lab = Lab::new(&store, &arguments.machine, PATIENCE)?;
     // The tests run the others, too.
-    let payloads = [Payload::DeviceTests, Payload::Tool, Payload::FirstAnchor];
+    let payloads = [Payload::DeviceTests, Payload::Tool, Payload::FirstAnchor, Payload::Trace];
     let programs = payloads
         .map(|payload| payload::build(payload).map(|image| job::program_file(payload.name(), image)))
         .into_iter()
